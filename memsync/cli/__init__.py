@@ -1,0 +1,1 @@
+"""The command line: parse, call, print. The only room of click, and one error boundary."""

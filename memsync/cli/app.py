@@ -1,0 +1,161 @@
+"""The program: its groups of commands, loaded when called, and the boundary for errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memsync import __version__, errors
+
+#: group -> command -> (module below ``memsync.cli``, what it does). Hidden ones have no text.
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Memories": {
+        "remember": ("memories", "Keep a text."),
+        "list": ("memories", "List the memories of this project and the global ones."),
+        "show": ("memories", "Show one memory whole."),
+        "search": ("memories", "Find memories by words."),
+        "edit": ("memories", "Open a memory in your editor."),
+        "correct": ("changes", "Put another text in a memory's place."),
+        "forget": ("changes", "Forget a memory; --permanent also removes its history."),
+        "rollback": ("changes", "Bring back an earlier version, or a forgotten memory."),
+        "history": ("changes", "Show the versions of a memory."),
+        "diff": ("changes", "Show what changed between two versions."),
+        "conflicts": ("changes", "List the memories with an open conflict."),
+        "resolve": ("changes", "Settle a conflict."),
+        "tombstones": ("changes", "List what was forgotten."),
+    },
+    "Tasks": {
+        "retrieve": ("tasks", "What the memory says about a task, and why."),
+        "expand": ("tasks", "Give the whole of a memory that a task was offered."),
+        "explain": ("tasks", "Why a memory reaches a task, or why not."),
+    },
+    "Repository": {
+        "init": ("repository", "Begin a memory repository, or complete one."),
+        "status": ("repository", "How the memory stands, and what needs you."),
+        "lint": ("repository", "Check every file of a memory."),
+        "doctor": ("repository", "Check the installation; --fix mends what is safe to mend."),
+        "import": ("transfer", "Read memories from a stream."),
+        "export": ("transfer", "Write everything as one JSON Lines stream."),
+        "config": ("repository", "Show or change settings."),
+        "pause": ("repository", "Pause a memory, a project, learning or retrieval."),
+        "resume": ("repository", "Take a pause back."),
+        "demo": ("demo", "See it work, on a sample memory in a temporary folder."),
+    },
+    "Projects": {
+        "project": ("projects", "Show which project a folder belongs to, and the known ones."),
+    },
+}
+_WHERE = {name: module for group in COMMANDS.values() for name, (module, _) in group.items()}
+_BRIEF = {name: text for group in COMMANDS.values() for name, (_, text) in group.items()}
+
+
+class Program(click.Group):
+    """A group whose commands are imported when they are called, not when help is shown."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the groups."""
+        return [*_WHERE]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        module = _WHERE.get(cmd_name)
+        if module is None:
+            return None
+        from importlib import import_module
+
+        found = getattr(import_module(f"memsync.cli.{module}"), f"{cmd_name}_command")
+        assert isinstance(found, click.Command)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and name the nearest one where there is none."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], [*_WHERE], 1)
+            if near:
+                told = f"{error.message} Did you mean {near[0]!r}?"
+                raise click.UsageError(told, ctx) from error
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands under their group's heading; nothing is imported for it."""
+        from memsync.cli.screen import words
+
+        _ = words()
+        for group, commands in COMMANDS.items():
+            with formatter.section(_(group)):
+                formatter.write_dl([(name, _(text)) for name, (_m, text) in commands.items()])
+
+
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("-C", "folder", metavar="PATH", help="Work as if started in this folder.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.version_option(__version__, "-V", "--version", message="memsync %(version)s")
+@click.pass_context
+def program(ctx: click.Context, folder: str | None, as_json: bool) -> None:
+    """Memory for coding agents: Markdown files in a Git repository that you own.
+
+    Every COMMAND takes PATH, a folder of the code project, or -C PATH; the default is here.
+    """
+    from memsync.cli.session import Session
+
+    ctx.obj = Session(os.environ, folder=folder, as_json=as_json)
+    ctx.call_on_close(ctx.obj.close)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the program; the boundary where errors become words and an exit status."""
+    as_json = "--json" in arguments
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        result: Any = program.main(args=[*arguments], prog_name="memsync", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except errors.MemsyncError as error:
+        return _told(error, as_json)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.Abort:
+        return _told(errors.Interrupted(), as_json)
+    except click.ClickException as error:
+        return _wrong_call(error, as_json)
+    except KeyboardInterrupt:
+        return _told(errors.Interrupted(), as_json)
+    except BrokenPipeError:
+        # The reader of our output has gone; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        detail = error.strerror or str(error)
+        return _told(errors.CannotRead(path=str(error.filename or "?"), detail=detail), as_json)
+
+
+def _told(error: errors.MemsyncError, as_json: bool) -> int:
+    from memsync.cli.screen import tell_error
+
+    tell_error(error, as_json)
+    return int(error.exit_status)
+
+
+def _wrong_call(error: click.ClickException, as_json: bool) -> int:
+    if as_json:
+        from memsync.cli.screen import tell_error
+
+        tell_error(errors.UsageWrong(detail=error.format_message()), as_json)
+    else:
+        error.show()
+    return int(errors.Exit.USAGE)

@@ -1,0 +1,246 @@
+"""correct, forget, rollback, history, diff, conflicts, resolve, tombstones."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from typing import Any
+
+import click
+
+from memsync import errors
+from memsync.cli import labels
+from memsync.cli.memories import entry_json, show_card, tell_applied, text_from
+from memsync.cli.screen import give, safe, say, style, table, wrapped
+from memsync.cli.session import MemoryId, Session, with_session
+from memsync.contract.codec import to_json
+from memsync.contract.requests import (
+    ConflictsQuery,
+    CorrectInput,
+    ExpandQuery,
+    ForgetInput,
+    HistoryQuery,
+    ManageQuery,
+    ResolveInput,
+    RollbackInput,
+)
+
+_EXPECT = click.option("--expect", metavar="REV", help="Refuse if the memory is not at REV.")
+
+
+@click.command("correct")
+@click.argument("memory", metavar="ID", type=MemoryId())
+@click.argument("text", required=False)
+@click.option("--text", "text_option", help="The text, instead of TEXT.")
+@click.option("--title", help="A new title.")
+@click.option("--supersede", is_flag=True, help="Keep the old memory as superseded.")
+@_EXPECT
+@with_session
+def correct_command(
+    session: Session,
+    memory: str,
+    text: str | None,
+    text_option: str | None,
+    title: str | None,
+    supersede: bool,
+    expect: str | None,
+) -> int:
+    """Put TEXT in the place of what a memory says; the old text stays in its history."""
+    given = text_from(text, text_option)
+    applied = session.provider.apply(CorrectInput(memory, given, title, supersede, expect))
+    assert applied.entry is not None
+    sentence = session.translate("Corrected {}").replace("{}", applied.entry.record.id)
+    return tell_applied(session, applied, sentence)
+
+
+@click.command("forget")
+@click.argument("memory", metavar="[ID]", required=False, type=MemoryId())
+@click.option("--permanent", is_flag=True, help="Also remove it from history, for good.")
+@click.option("--missing", is_flag=True, help="Forget all memories whose files are gone.")
+@_EXPECT
+@with_session
+def forget_command(
+    session: Session, memory: str | None, permanent: bool, missing: bool, expect: str | None
+) -> int:
+    """Forget a memory. `rollback` brings it back, unless it was forgotten with --permanent."""
+    _one_of(memory, missing)
+    applied = session.provider.apply(ForgetInput(memory, permanent, missing, expect))
+    _ = session.translate
+    if missing:
+        told = _("Forgot {} memories whose files were gone")
+        return tell_applied(session, applied, told.replace("{}", str(len(applied.ids))))
+    told = _("Forgot {} for good") if permanent else _("Forgot {}")
+    status = tell_applied(session, applied, told.replace("{}", applied.ids[0]))
+    if permanent and not session.as_json:
+        say(_("Removed here from files, history, index and caches. Not reached: other clones,"))
+        say(_("backups, and what a Git host keeps of earlier pushes."))
+    return status
+
+
+def _one_of(memory: str | None, missing: bool) -> None:
+    if (memory is None) == (not missing):
+        raise errors.InvalidValue(field="ID", value=memory, allowed="one ID, or --missing")
+
+
+@click.command("rollback")
+@click.argument("memory", metavar="[ID]", required=False, type=MemoryId())
+@click.option("--to", metavar="REV", help="The revision to go back to; default: the one before.")
+@click.option("--missing", is_flag=True, help="Put back all files that are gone.")
+@_EXPECT
+@with_session
+def rollback_command(
+    session: Session, memory: str | None, to: str | None, missing: bool, expect: str | None
+) -> int:
+    """Bring back an earlier version of a memory, or a forgotten memory."""
+    _one_of(memory, missing)
+    applied = session.provider.apply(RollbackInput(memory, to, missing, expect))
+    _ = session.translate
+    if missing:
+        told = _("Put back {} files").replace("{}", str(len(applied.changed)))
+    else:
+        told = _("Brought back {}").replace("{}", applied.ids[0])
+    return tell_applied(session, applied, told)
+
+
+@click.command("history")
+@click.argument("memory", metavar="ID", type=MemoryId())
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many versions.")
+@with_session
+def history_command(session: Session, memory: str, limit: int | None) -> int:
+    """Show the versions of a memory, newest first, also of a forgotten one."""
+    found = session.provider.query(HistoryQuery(memory, limit))
+    if session.as_json:
+        give(
+            id=found.id,
+            revisions=[to_json(revision) for revision in found.revisions],
+            uncommitted=found.uncommitted,
+        )
+        return 0
+    _ = session.translate
+    if found.uncommitted:
+        say(_("The file has changes that are not taken in yet."))
+    rows = [
+        (r.revision or "-" * 12, r.when[:16].replace("T", " "), safe(r.subject))
+        for r in found.revisions
+    ]
+    for line in table(rows):
+        say(line)
+    if not rows:
+        say(_("It has no history yet."))
+    return 0
+
+
+@click.command("diff")
+@click.argument("memory", metavar="ID", type=MemoryId())
+@click.option("--from", "diff_from", metavar="REV", help="The older version; default: before it.")
+@click.option("--to", "diff_to", metavar="REV", help="The newer version; default: as it is now.")
+@with_session
+def diff_command(session: Session, memory: str, diff_from: str | None, diff_to: str | None) -> int:
+    """Show what changed in a memory between two revisions (see `history`)."""
+    query = HistoryQuery(memory, diff_from=diff_from, diff_to=diff_to or "current")
+    found = session.provider.query(query)
+    if session.as_json:
+        give(id=found.id, diff=found.diff)
+        return 0
+    colours: dict[str, dict[str, Any]] = {
+        "+": {"fg": "green"},
+        "-": {"fg": "red"},
+        "@": {"fg": "cyan"},
+    }
+    for line in (found.diff or "").splitlines():
+        say(style(safe(line), **colours.get(line[:1], {})))
+    if not found.diff:
+        say(session.translate("No difference."))
+    return 0
+
+
+@click.command("conflicts")
+@with_session
+def conflicts_command(session: Session) -> int:
+    """List the memories with an open conflict and what stands against what."""
+    found = session.provider.query(ConflictsQuery())
+    if session.as_json:
+        give(conflicts=[entry_json(entry) for entry in found.records])
+    else:
+        _ = session.translate
+        for entry in found.records:
+            show_card(session, entry)
+            say("    0  " + wrapped(safe(entry.record.body), 90, "       ").lstrip())
+            for number, other in enumerate(entry.record.conflict, 1):
+                told = other.text or _("too long for the file; it is in commit {}").replace(
+                    "{}", other.commit or "?"
+                )
+                head = f"    {number}  [{other.field}] "
+                say(head + wrapped(safe(told), 90, "       ").lstrip())
+        if not found.records:
+            say(_("No open conflicts."))
+    return int(errors.Exit.ATTENTION) if found.records else 0
+
+
+@click.command("resolve")
+@click.argument("memory", metavar="ID", type=MemoryId())
+@click.option("--take", type=click.IntRange(min=0), help="0 keeps what stands, N takes entry N.")
+@click.option("--text", help="Settle with this text.")
+@click.option("--edit", "by_editor", is_flag=True, help="Settle with a text from your editor.")
+@_EXPECT
+@with_session
+def resolve_command(
+    session: Session,
+    memory: str,
+    take: int | None,
+    text: str | None,
+    by_editor: bool,
+    expect: str | None,
+) -> int:
+    """Settle the conflict of a memory: --take N, --text TEXT or --edit."""
+    if by_editor:
+        text = _edited(session, memory)
+    if take is None and text is None:
+        raise errors.InvalidValue(field="resolve", value=None, allowed="--take, --text or --edit")
+    applied = session.provider.apply(ResolveInput(memory, take, text, expect))
+    assert applied.entry is not None
+    left = len(applied.entry.record.conflict)
+    _ = session.translate
+    told = _("Settled {}").replace("{}", applied.entry.record.id)
+    if left:
+        told += " · " + _("still open: {}").replace("{}", str(left))
+    return tell_applied(session, applied, told)
+
+
+def _edited(session: Session, memory: str) -> str:
+    """A text from the person's editor, which starts with both sides."""
+    chosen = session.variables.get("VISUAL") or session.variables.get("EDITOR")
+    if not chosen:
+        raise errors.EditorUnknown()
+    entry = session.provider.query(ExpandQuery(memory))
+    sides = [entry.record.body, *(c.text or "" for c in entry.record.conflict)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "resolve.md")
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write("\n\n".join(sides) + "\n")
+        try:
+            status = subprocess.run([*shlex.split(chosen), path], check=False).returncode
+        except (OSError, ValueError) as error:
+            raise errors.EditorFailed(editor=chosen, detail=str(error)) from error
+        if status:
+            raise errors.EditorFailed(editor=chosen, detail=f"status {status}")
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+
+
+@click.command("tombstones")
+@with_session
+def tombstones_command(session: Session) -> int:
+    """List what was forgotten: the marks, never the texts."""
+    found = session.provider.query(ManageQuery(forgotten=True))
+    if session.as_json:
+        give(tombstones=[to_json(item) for item in found.forgotten])
+        return 0
+    _ = session.translate
+    for line in table([(item.id, labels.forgotten(item, _)) for item in found.forgotten]):
+        say(line)
+    if not found.forgotten:
+        say(_("Nothing was forgotten."))
+    return 0

@@ -1,0 +1,141 @@
+"""Words for what the files spell as codes: people never see an internal name."""
+
+from __future__ import annotations
+
+from memsync.contract.results import Entry, Forgotten, Why
+from memsync.errors import Problem
+from memsync.language import Translate
+from memsync.record import Record, Scope
+
+
+def classes(_: Translate) -> dict[str, str]:
+    """What a memory is about."""
+    return {
+        "user-fact": _("fact about you"),
+        "user-preference": _("preference"),
+        "collaboration-habit": _("habit"),
+        "project-convention": _("convention"),
+    }
+
+
+def types(_: Translate) -> dict[str, str]:
+    """What kind of memory it is."""
+    return {
+        "core-profile": _("core profile"),
+        "collaboration-policy": _("how to work"),
+        "personal-episode": _("episode"),
+    }
+
+
+def states(_: Translate) -> dict[str, str]:
+    """How a memory stands."""
+    return {
+        "active": _("active"),
+        "candidate": _("candidate: too little evidence yet"),
+        "superseded": _("superseded"),
+        "conflict": _("open conflict"),
+        "paused": _("paused"),
+        "expired": _("expired"),
+        "not-yet-valid": _("not yet valid"),
+        "forgotten": _("forgotten"),
+    }
+
+
+def lifecycles(_: Translate) -> dict[str, str]:
+    """How far a memory is established."""
+    return {"trial": _("on trial"), "proven": _("proven"), "superseded": _("superseded")}
+
+
+def authorities(_: Translate) -> dict[str, str]:
+    """Who says it."""
+    return {"explicit": _("you said so"), "inferred": _("learned from work")}
+
+
+def forget_reasons(_: Translate) -> dict[str, str]:
+    """Why something was forgotten."""
+    return {
+        "user-forget": _("you asked for it"),
+        "file-deleted": _("its file was deleted"),
+        "review-forget": _("a review found it wrong"),
+    }
+
+
+def notices(_: Translate) -> dict[str, str]:
+    """What a command should tell beside its result; the facts fill the places."""
+    return {
+        "resembles": _("it resembles {0} ({1})"),
+        "remembered-again": _("this was forgotten on {0}; now it is remembered again"),
+        "scope-follows-folder": _("{0} was moved by hand: its scope is now {1}"),
+        "too-many-deletions": _(
+            "{0} memories' files are missing at once; nothing was forgotten. "
+            "`memsync rollback --missing` puts them back, `memsync forget --missing` forgets them"
+        ),
+        "tombstone-restored": _("{0} was put back: a mark of forgetting never expires"),
+        "edit-would-damage": _("{0} cannot be edited safely by a machine ({1}); it stays as it is"),
+        "forgotten-for-good": _("{0} states {1}, which was forgotten for good; it is not used"),
+        "profile-edit-kept": _("profile.md is generated; your edit was kept as {0}"),
+        "profile-not-written": _("profile.md could not be written: {0}"),
+        "remote-not-reached": _("the remote {0} still has the old history"),
+        "repository-state": _("{0}; memsync does not write until that is over"),
+        "open-conflict": _("{0} has an open conflict: {1}"),
+        "purge-unfinished": _(
+            "forgetting {0} for good is not finished; the next write finishes it"
+        ),
+    }
+
+
+def notice(why: Why, _: Translate) -> str:
+    """One notice in words."""
+    text = notices(_).get(why.code, why.code)
+    for position, fact in enumerate(why.facts):
+        text = text.replace(f"{{{position}}}", fact)
+    return text
+
+
+def scope_of(item: Record, _: Translate) -> str:
+    """Where a memory holds."""
+    if item.scope is Scope.GLOBAL:
+        return _("everywhere")
+    return _("project {}").replace("{}", item.project_key or "?")
+
+
+def day(moment: str | None) -> str:
+    """The day of a time, as it is shown."""
+    return (moment or "")[:10]
+
+
+def evidence(count: int, _: Translate) -> str:
+    """How much evidence there is."""
+    if count == 1:
+        return _("1 piece of evidence")
+    return _("{} pieces of evidence").replace("{}", str(count))
+
+
+def card(entry: Entry, _: Translate) -> str:
+    """The line below a title: what it is, who says it, evidence, when last confirmed."""
+    item = entry.record
+    parts = [classes(_)[item.memory_class]]
+    if item.category:
+        parts.append(item.category)
+    parts.append(authorities(_)[item.authority])
+    if entry.evidence_count:
+        parts.append(evidence(entry.evidence_count, _))
+    if entry.confirmed:
+        parts.append(_("confirmed {}").replace("{}", day(entry.confirmed)))
+    if entry.state != "active":
+        parts.insert(0, states(_)[entry.state])
+    return " · ".join(parts)
+
+
+def forgotten(item: Forgotten, _: Translate) -> str:
+    """One forgotten memory in words."""
+    told = forget_reasons(_).get(item.reason, item.reason)
+    for_good = " · " + _("for good") if item.permanent else ""
+    where = _("everywhere") if item.scope is Scope.GLOBAL else item.project_key or ""
+    return f"{day(item.forgotten_at)} · {told}{for_good} · {where}"
+
+
+def problem(found: Problem, _: Translate) -> tuple[str, str]:
+    """Where a problem is, and what it is with what would be right."""
+    where = f"{found.path}:{found.line}" if found.line else found.path
+    return where, f"{found.message}; {found.remedy} [{found.code}]"

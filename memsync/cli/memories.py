@@ -1,0 +1,390 @@
+"""remember, list, show, search, edit."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from typing import Any
+
+import click
+
+from memsync import errors
+from memsync.cli import labels
+from memsync.cli.screen import give, note, safe, say, style, whys, width, wrapped
+from memsync.cli.session import MemoryId, ProjectKey, Session, with_session
+from memsync.contract.codec import to_json
+from memsync.contract.requests import (
+    ExpandQuery,
+    ManageQuery,
+    ProjectRef,
+    RememberInput,
+    SearchQuery,
+)
+from memsync.contract.results import Applied, Entry, Listing
+from memsync.record import Lifecycle, MemoryClass, MemoryType, Scope
+
+#: A text on standard input or from an editor is read up to this many bytes.
+_INPUT_LIMIT = 1024 * 1024
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """A memory in the spelling of the front matter, with what its file does not say."""
+    return {
+        **to_json(entry.record),
+        "body": entry.record.body,
+        "path": entry.path,
+        "revision": entry.revision,
+        "state": entry.state,
+        "provisional": entry.provisional,
+        "evidenceCount": entry.evidence_count,
+        "confirmed": entry.confirmed,
+    }
+
+
+def text_of(entry: Entry) -> str:
+    """A memory's title and text, as one text."""
+    return "\n\n".join(part for part in (entry.record.title, entry.record.body) if part)
+
+
+def tell_applied(session: Session, applied: Applied, sentence: str) -> int:
+    """Tell what an operation did; returns the exit status."""
+    attention = [n for n in applied.notices if n.code in _NEEDS_ATTENTION]
+    if session.as_json:
+        entry = applied.entry
+        give(
+            operation=applied.operation,
+            record=entry_json(entry) if entry else None,
+            text=text_of(entry) if entry else None,
+            commit=applied.commit,
+            changed=[*applied.changed],
+            takenIn=[*applied.taken_in],
+            ids=[*applied.ids],
+            notices=whys(applied.notices),
+        )
+    else:
+        _ = session.translate
+        say(safe(sentence))
+        for path in applied.changed:
+            say(safe(f"  {path}"))
+        if applied.taken_in:
+            listed = ", ".join(applied.taken_in)
+            note(safe(_("first took in what you had edited by hand: {}").replace("{}", listed)))
+        for found in applied.notices:
+            note(safe(labels.notice(found, _)))
+    return int(errors.Exit.ATTENTION) if attention else 0
+
+
+_NEEDS_ATTENTION = {
+    "too-many-deletions",
+    "edit-would-damage",
+    "forgotten-for-good",
+    "profile-edit-kept",
+    "remote-not-reached",
+    "purge-unfinished",
+}
+
+
+def text_from(argument: str | None, option: str | None) -> str:
+    """The text of a command: its argument, ``--text``, or standard input.
+
+    Raises TextEmpty, TextNotReadable.
+    """
+    if argument is not None and option is not None:
+        raise errors.InvalidValue(field="text", value=option, allowed="one text, not two")
+    given = argument if argument is not None else option
+    if given is not None and given != "-":
+        return given
+    if sys.stdin is None or (given is None and sys.stdin.isatty()):
+        raise errors.TextEmpty()
+    raw = sys.stdin.buffer.read(_INPUT_LIMIT + 1)
+    if len(raw) > _INPUT_LIMIT:
+        raise errors.TextNotReadable(detail=f"it has more than {_INPUT_LIMIT} bytes")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        detail = f"byte {error.start} is not UTF-8"
+        raise errors.TextNotReadable(detail=detail) from error
+
+
+@click.command("remember")
+@click.argument("text", required=False)
+@click.option("--text", "text_option", help="The text, instead of TEXT.")
+@click.option("--scope", type=click.Choice([*Scope]), help="Where it holds; default: here.")
+@click.option("--project", type=ProjectKey(), help="A known project, instead of the folder's.")
+@click.option("--title", help="The title; default: the first line.")
+@click.option("--category", help="A word to group by, such as testing.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
+@click.option("--path", "paths", multiple=True, help="Only for these paths (as in .gitignore).")
+@click.option("--task", "tasks", multiple=True, help="Only for tasks with these words.")
+@click.option("--operation", "operations", multiple=True, help="Only for this operation.")
+@click.option("--phase", "phases", multiple=True, help="Only in this phase of work.")
+@click.option("--type", "memory_type", type=click.Choice([*MemoryType]), help="What kind it is.")
+@click.option("--class", "memory_class", type=click.Choice([*MemoryClass]), help="What of.")
+@click.option("--valid-from", help="The first day on which it holds.")
+@click.option("--valid-until", help="The last day on which it holds.")
+@click.option("--language", help="The language of the text, such as zh-CN.")
+@click.option("--allow", multiple=True, help="A finding to accept; the memory notes it.")
+@with_session
+def remember_command(
+    session: Session,
+    text: str | None,
+    text_option: str | None,
+    scope: str | None,
+    project: str | None,
+    memory_type: str | None,
+    memory_class: str | None,
+    **options: Any,
+) -> int:
+    """Keep TEXT: its first line is the title. Without TEXT it is read from standard input."""
+    reference = ProjectRef(key=project) if project else session.project()
+    wanted = RememberInput(
+        text=text_from(text, text_option),
+        project=reference if scope != Scope.GLOBAL else ProjectRef(),
+        scope=Scope(scope) if scope else None,
+        memory_type=MemoryType(memory_type) if memory_type else None,
+        memory_class=MemoryClass(memory_class) if memory_class else None,
+        **options,
+    )
+    applied = session.provider.apply(wanted)
+    _ = session.translate
+    assert applied.entry is not None
+    item = applied.entry.record
+    sentence = _("Remembered {}: {}").format(item.id, labels.scope_of(item, _))
+    return tell_applied(session, applied, f"{sentence}\n  {item.title}")
+
+
+def query_options(command: Any) -> Any:
+    """The options that narrow a list."""
+    for option in reversed(
+        (
+            click.option("--all", "everything", is_flag=True, help="All projects, not only here."),
+            click.option("--scope", type=click.Choice([*Scope]), help="Only this scope."),
+            click.option("--project", type=ProjectKey(), help="Another project than here."),
+            click.option("--type", "memory_type", type=click.Choice([*MemoryType])),
+            click.option("--class", "memory_class", type=click.Choice([*MemoryClass])),
+            click.option("--lifecycle", type=click.Choice([*Lifecycle])),
+            click.option("--category", help="Only this category."),
+            click.option("--tag", help="Only with this tag."),
+            click.option("--state", help="Only in this state, such as candidate or paused."),
+            click.option("--limit", type=click.IntRange(min=1), help="At most so many."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("list")
+@click.argument("path", required=False)
+@query_options
+@with_session
+def list_command(
+    session: Session,
+    path: str | None,
+    everything: bool,
+    scope: str | None,
+    project: str | None,
+    memory_type: str | None,
+    memory_class: str | None,
+    lifecycle: str | None,
+    **options: Any,
+) -> int:
+    """List the memories of PATH's project (default: here) and those that hold everywhere."""
+    reference = ProjectRef(key=project) if project else session.project(path)
+    listing = session.provider.query(
+        ManageQuery(
+            project=ProjectRef() if everything else reference,
+            scope=Scope(scope) if scope else None,
+            memory_type=MemoryType(memory_type) if memory_type else None,
+            memory_class=MemoryClass(memory_class) if memory_class else None,
+            lifecycle=Lifecycle(lifecycle) if lifecycle else None,
+            **options,
+        )
+    )
+    if session.as_json:
+        give(
+            records=[entry_json(entry) for entry in listing.records],
+            elsewhere=listing.elsewhere,
+            truncated=listing.truncated,
+        )
+        return 0
+    show_list(session, listing)
+    return 0
+
+
+def show_list(session: Session, listing: Listing) -> None:
+    """Memories as cards, under the scope they hold in."""
+    _ = session.translate
+    heading = None
+    for entry in listing.records:
+        where = labels.scope_of(entry.record, _)
+        if where != heading:
+            if heading is not None:
+                say()
+            say(style(safe(where), bold=True))
+            heading = where
+        show_card(session, entry)
+    if not listing.records:
+        say(_("No memories here yet."))
+    if listing.truncated:
+        say(_("… there are more; --limit shows more of them."))
+    if listing.elsewhere:
+        told = _("{} more in other projects; --all shows them.")
+        note(told.replace("{}", str(listing.elsewhere)))
+
+
+def show_card(session: Session, entry: Entry) -> None:
+    """One memory in two lines."""
+    room = width()
+    title = wrapped(safe(entry.record.title), room - 22).splitlines() or [""]
+    say(f"  {style(entry.record.id, fg='cyan')}  {title[0]}")
+    for line in title[1:]:
+        say(" " * 22 + line)
+    for line in wrapped(safe(labels.card(entry, session.translate)), room - 22).splitlines():
+        say(" " * 22 + style(line, dim=True))
+
+
+@click.command("search")
+@click.argument("words", nargs=-1)
+@click.option("--here", is_flag=True, help="Only this project and what holds everywhere.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True)
+@with_session
+def search_command(session: Session, words: tuple[str, ...], here: bool, limit: int) -> int:
+    """Find memories by WORDS, the best first. One word is enough."""
+    reference = session.project() if here else ProjectRef()
+    listing = session.provider.query(SearchQuery(" ".join(words), reference, limit))
+    if session.as_json:
+        give(
+            records=[entry_json(entry) for entry in listing.records],
+            truncated=listing.truncated,
+        )
+        return 0
+    if not listing.records:
+        say(session.translate("Nothing found."))
+    for entry in listing.records:
+        show_card(session, entry)
+    return 0
+
+
+@click.command("show")
+@click.argument("memory", metavar="ID", type=MemoryId())
+@with_session
+def show_command(session: Session, memory: str) -> int:
+    """Show one memory whole: an ID, a unique beginning of one, or an exact title."""
+    entry = session.provider.query(ExpandQuery(memory))
+    if session.as_json:
+        give(record=entry_json(entry), text=text_of(entry))
+        return 0
+    show_entry(session, entry)
+    return 0
+
+
+def show_entry(session: Session, entry: Entry) -> None:
+    """A memory with all that is known of it, for a terminal."""
+    _ = session.translate
+    item = entry.record
+    room = width()
+    say(style(wrapped(safe(item.title), room), bold=True))
+    if item.body:
+        say(wrapped(safe(item.body), room))
+    say()
+    for label, value in _details(entry, session):
+        lines = wrapped(safe(value), room - 18).splitlines() or [""]
+        say(f"{label + ':':<18}{lines[0]}" if label.isascii() else f"{label}：{lines[0]}")
+        for line in lines[1:]:
+            say(" " * 18 + line)
+
+
+def _details(entry: Entry, session: Session) -> list[tuple[str, str]]:
+    _ = session.translate
+    item = entry.record
+    chosen = item.selectors
+    listed = [
+        (_("Id"), item.id),
+        (_("State"), labels.states(_)[entry.state]),
+        (_("Holds"), labels.scope_of(item, _)),
+        (_("Kind"), f"{labels.types(_)[item.memory_type]}, {labels.classes(_)[item.memory_class]}"),
+        (_("Category"), item.category or ""),
+        (_("Tags"), ", ".join(item.tags)),
+        (_("Only for paths"), ", ".join(chosen.paths)),
+        (_("Only for tasks"), ", ".join(chosen.tasks)),
+        (_("Operations"), ", ".join(chosen.operations)),
+        (_("Phases"), ", ".join(chosen.phases)),
+        (_("Says who"), labels.authorities(_)[item.authority]),
+        (_("Established"), labels.lifecycles(_)[item.lifecycle]),
+        (_("Evidence"), _evidence(entry, session)),
+        (_("Valid"), " – ".join(filter(None, (item.valid_from, item.valid_until)))),
+        (_("Takes place of"), ", ".join(item.supersedes)),
+        (_("Replaced by"), item.superseded_by or ""),
+        (_("Reason"), item.reason or ""),
+        (_("Changed"), labels.day(item.updated)),
+        (_("File"), entry.path),
+    ]
+    for number, conflict in enumerate(item.conflict, 1):
+        told = conflict.text or conflict.commit or ""
+        listed.append((_("Conflict {}").replace("{}", str(number)), f"{conflict.field}: {told}"))
+    return [(label, value) for label, value in listed if value]
+
+
+def _evidence(entry: Entry, session: Session) -> str:
+    _ = session.translate
+    if not entry.evidence_count:
+        return ""
+    told = labels.evidence(entry.evidence_count, _)
+    confirmed = _("confirmed {}").replace("{}", labels.day(entry.confirmed))
+    lines = [f"{told}, {confirmed}" if entry.confirmed else told]
+    for item in entry.record.evidence[-5:]:
+        mark = "+" if item.success else "-" if item.success is False else "·"
+        lines.append(f"{mark} {labels.day(item.observed_at)} {item.summary or item.key}")
+    return "\n".join(lines)
+
+
+@click.command("edit")
+@click.argument("memory", metavar="ID", type=MemoryId())
+@with_session
+def edit_command(session: Session, memory: str) -> int:
+    """Open the file of a memory in $VISUAL or $EDITOR, then take the edit in."""
+    try:
+        entry = session.provider.query(ExpandQuery(memory))
+        path = entry.path
+    except errors.BrokenFile as error:
+        path = str(error.facts["path"])  # a broken file is what one wants to edit
+    full = os.path.join(session.machine.home, path)
+    _run_editor(session, full)
+    store = session.machine.store()
+    taken = store.ingest()
+    problems = [p for p in store.reader.problems() if p.path == path]
+    broken = [p for p in problems if p.level == "error"]
+    _ = session.translate
+    if session.as_json:
+        row = store.reader.index.by_path(path)
+        found = store.reader.entry(row) if row else None
+        give(
+            record=entry_json(found) if found else None,
+            problems=errors.problem_facts(tuple(problems)),
+            changed=path in taken.paths,
+        )
+    else:
+        for found_problem in problems:
+            where, what = labels.problem(found_problem, _)
+            note(safe(f"{where}: {what}"))
+        told = _("Saved {}") if path in taken.paths else _("{} is unchanged")
+        if broken:
+            told = _("{} is kept as you left it, and not used until it is mended")
+        say(safe(told.replace("{}", path)))
+    return int(errors.Exit.ATTENTION) if broken else 0
+
+
+def _run_editor(session: Session, path: str) -> None:
+    """Open the person's editor. Raises EditorUnknown, EditorFailed."""
+    chosen = session.variables.get("VISUAL") or session.variables.get("EDITOR")
+    if not chosen:
+        raise errors.EditorUnknown()
+    try:
+        command = shlex.split(chosen)
+        status = subprocess.run([*command, path], check=False).returncode
+    except (OSError, ValueError) as error:
+        raise errors.EditorFailed(editor=chosen, detail=str(error)) from error
+    if status:
+        raise errors.EditorFailed(editor=chosen, detail=f"status {status}")

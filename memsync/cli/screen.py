@@ -1,0 +1,159 @@
+"""What the person sees: text for a terminal, JSON for a program, errors with advice."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from memsync import bootstrap, errors
+from memsync.contract.results import Why
+from memsync.language import Translate, translator
+
+SCHEMA = "memsync.cli.v1"
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def words() -> Translate:
+    """Labels in the language of the process, for what is shown before any memory is opened."""
+    return translator(bootstrap.locale_language(os.environ))
+
+
+# --- text ----------------------------------------------------------------------------------
+
+
+def safe(text: str) -> str:
+    """A text without what a terminal would obey: control characters are shown, not sent."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
+
+
+def width() -> int:
+    """The columns of the terminal, at most 100."""
+    return min(shutil.get_terminal_size((80, 24)).columns, 100)
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes: East Asian wide characters take two."""
+    taken = 0
+    for character in text:
+        if unicodedata.combining(character) or character in "\u200b\u200d\ufe0f":
+            continue
+        taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return taken
+
+
+def fit(text: str, room: int) -> str:
+    """A text within ``room`` columns, with an ellipsis where it is cut."""
+    if columns(text) <= room:
+        return text
+    kept, taken = "", 1
+    for character in text:
+        taken += columns(character)
+        if taken > room:
+            break
+        kept += character
+    return kept.rstrip() + "…"
+
+
+def wrapped(text: str, room: int, indent: str = "") -> str:
+    """A text broken into lines of at most ``room`` columns, between words where there are any."""
+    lines = []
+    for line in text.splitlines():
+        begins = indent + line[: len(line) - len(line.lstrip())]
+        current = begins
+        for word in re.findall(r"\s*[^\s\u2e80-\uffef]+|\s*[\u2e80-\uffef]", line.strip()):
+            if columns(current + word) > room and current.strip():
+                lines.append(current.rstrip())
+                current = begins + word.lstrip()
+            else:
+                current += word
+        lines.append(current.rstrip())
+    return "\n".join(lines)
+
+
+def style(text: str, **how: Any) -> str:
+    """A text in colour, where the terminal allows it and NO_COLOR does not forbid it."""
+    return click.style(text, **how) if coloured() else text
+
+
+def coloured() -> bool:
+    """Whether standard output shows colours."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def say(text: str = "") -> None:
+    """Print a line of the answer."""
+    click.echo(text, color=coloured())
+
+
+def note(text: str) -> None:
+    """Print a line that is not the answer."""
+    click.echo(text, err=True)
+
+
+def progress(step: str) -> None:
+    """Tell a terminal what long work is at; a pipe gets nothing."""
+    if sys.stderr.isatty():
+        note(f"… {step}")
+
+
+# --- JSON ----------------------------------------------------------------------------------
+
+
+def give(**fields: Any) -> None:
+    """Print the one JSON object of a call."""
+    click.echo(json.dumps({"schema": SCHEMA, **fields}, ensure_ascii=False))
+
+
+def whys(found: Iterable[Why]) -> list[dict[str, Any]]:
+    """Reasons as JSON."""
+    return [{"code": why.code, "facts": [*why.facts]} for why in found]
+
+
+# --- errors --------------------------------------------------------------------------------
+
+
+def tell_error(error: errors.MemsyncError, as_json: bool) -> None:
+    """Tell an error on standard error: its code, its sentence, what helps."""
+    if as_json:
+        told = {"code": error.code, "message": str(error), "facts": _jsonable(error.facts)}
+        click.echo(json.dumps({"error": told}, ensure_ascii=False), err=True)
+        return
+    from memsync.cli.advice import advice
+
+    _ = words()
+    head = f"error[{error.code}]"
+    if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
+        head = click.style(head, fg="red", bold=True)
+    sentence = _(error.template).format_map(errors.Facts(error.facts))
+    note(f"{head} {safe(sentence)}")
+    told_advice = advice(error.code, _)
+    if told_advice:
+        note(f"  {told_advice}")
+
+
+def _jsonable(facts: dict[str, object]) -> dict[str, object]:
+    plain = (str, int, float, bool, list, type(None))
+    return {key: value if isinstance(value, plain) else str(value) for key, value in facts.items()}
+
+
+def table(rows: Sequence[Sequence[str]], gap: int = 2) -> list[str]:
+    """Rows as aligned columns; the last one takes what is left of the line."""
+    if not rows:
+        return []
+    widths = [max(columns(row[n]) for row in rows) for n in range(len(rows[0]) - 1)]
+    lines = []
+    for row in rows:
+        cells = [cell + " " * (widths[n] - columns(cell)) for n, cell in enumerate(row[:-1])]
+        left = (" " * gap).join(cells)
+        lines.append(left + " " * gap + fit(row[-1], max(width() - columns(left) - gap, 20)))
+    return lines

@@ -1,0 +1,134 @@
+"""Settings: what the process was given, what the person set for all machines, and for a project.
+
+The environment is handed in once, as a value. ``memsync.yaml`` holds what all machines share.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memsync import errors
+
+#: setting -> (its path in memsync.yaml, what it takes, its default, what it is for)
+NAMES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
+    "language": (("language",), "text", "", "language of labels and of new automatic text"),
+    "learning": (("memory", "learning"), "boolean", "true", "whether anything is learned"),
+    "retrieval": (("memory", "retrieval"), "boolean", "true", "whether tasks get memories"),
+}
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What the process was given: variables, clocks, randomness."""
+
+    variables: Mapping[str, str]
+    now: Callable[[], datetime]
+    now_ns: Callable[[], int]
+    entropy: Callable[[int], bytes]
+    process: int = 0
+
+    def home(self) -> str:
+        """The folder of the memory repository: MEMSYNC_HOME, else ``~/.memsync``.
+
+        Raises HomeUnknown.
+        """
+        stated = self.variables.get("MEMSYNC_HOME")
+        if stated:
+            return os.path.abspath(os.path.expanduser(stated))
+        base = self.variables.get("HOME")
+        if not base:
+            raise errors.HomeUnknown()
+        return os.path.join(os.path.abspath(base), ".memsync")
+
+    def locale_language(self) -> str | None:
+        """The language that the process's locale asks for, as ``zh-CN``; None for none."""
+        for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+            value = self.variables.get(name, "").partition(".")[0].partition("@")[0]
+            if value:
+                return None if value in ("C", "POSIX") else value.replace("_", "-")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``memsync.yaml`` as far as this version reads it."""
+
+    format: int = 1
+    generation: int = 1
+    language: str | None = None
+    salts: tuple[str, ...] = ()
+    learning: bool = True
+    retrieval: bool = True
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Settings:
+        """Read the values of the file; what cannot be read falls back to its default."""
+        memory = data.get("memory")
+        memory = memory if isinstance(memory, Mapping) else {}
+        salts = data.get("salts")
+        return cls(
+            format=_number(data.get("format"), 1),
+            generation=_number(data.get("generation"), 1),
+            language=data.get("language") if isinstance(data.get("language"), str) else None,
+            salts=tuple(s for s in salts if isinstance(s, str)) if isinstance(salts, list) else (),
+            learning=_flag(memory.get("learning")),
+            retrieval=_flag(memory.get("retrieval")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSettings:
+    """A code project's own ``.memsync.yaml``."""
+
+    language: str | None = None
+    learning: bool = True
+    retrieval: bool = True
+
+
+def project_settings(top: str | None) -> ProjectSettings:
+    """Read ``.memsync.yaml`` at the top of a code project; absent means the defaults.
+
+    Raises ConfigBroken, which names the file and the lines.
+    """
+    path = os.path.join(top or "", ".memsync.yaml")
+    if top is None or not os.path.isfile(path):
+        return ProjectSettings()
+    from memsync.files import read
+    from memsync.frontmatter import parse_yaml
+    from memsync.record import FILE_BYTES
+
+    document = parse_yaml(read(path, FILE_BYTES + 1), path)
+    if document.broken:
+        raise errors.ConfigBroken(
+            path=path,
+            summary=errors.summarise(document.problems),
+            problems=errors.problem_facts(document.problems),
+        )
+    read_values = Settings.from_data(document.data)
+    return ProjectSettings(read_values.language, read_values.learning, read_values.retrieval)
+
+
+def checked(name: str, value: str) -> str | bool:
+    """A setting's value as it is written. Raises SettingUnknown, InvalidValue."""
+    if name not in NAMES:
+        raise errors.SettingUnknown(name=name, known=sorted(NAMES))
+    kind = NAMES[name][1]
+    if kind == "boolean":
+        if value.lower() not in ("true", "false", "on", "off", "yes", "no"):
+            raise errors.InvalidValue(field=name, value=value, allowed="true or false")
+        return value.lower() in ("true", "on", "yes")
+    if not value.strip() or not all(c.isalnum() or c in "-_" for c in value):
+        raise errors.InvalidValue(field=name, value=value, allowed="a language tag such as zh-CN")
+    return value
+
+
+def _number(value: Any, default: int) -> int:
+    return int(value) if isinstance(value, str) and value.isdecimal() else default
+
+
+def _flag(value: Any) -> bool:
+    return not (isinstance(value, str) and value.lower() == "false")

@@ -1,0 +1,1 @@
+"""The director chooses what a task gets: match → relevance → rank → exclude → deliver."""

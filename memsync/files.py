@@ -1,0 +1,253 @@
+"""Files: durable writes, the walk, the lock. The only room that touches the disk directly."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from memsync import errors
+
+#: A stat line of the walk: name, size in bytes, mtime in nanoseconds, inode.
+Stat = tuple[str, int, int, int]
+
+
+@dataclass(slots=True)
+class Walk:
+    """What lies below some folders of a root.
+
+    ``folders`` maps a folder's relative path (``""`` is the root) to its files, sorted by name.
+    ``odd`` lists paths that are there and are no regular files, with the problem's code.
+    ``unreadable`` lists folders whose content could not be listed: what lies there is unknown,
+    which is not the same as absent.
+    """
+
+    folders: dict[str, list[Stat]] = field(default_factory=dict)
+    odd: list[tuple[str, str]] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+
+
+def is_junk(name: str) -> bool:
+    """Whether a name is hidden, or what an editor leaves beside a file that it saves."""
+    return name[0] in ".#" or name[-1] == "~" or name == "4913" or name.endswith((".tmp", ".swp"))
+
+
+def walk(root: str, tops: tuple[str, ...], wanted: tuple[str, ...]) -> Walk:
+    """List the files below the folders ``tops`` whose names end in one of ``wanted``.
+
+    Hidden names and editors' junk are passed over below the root (the root itself may be
+    hidden). Links are never followed.
+    """
+    found = Walk()
+    pending = []
+    for top in tops:
+        if os.path.islink(os.path.join(root, top)):
+            found.odd.append((top, "symbolic-link"))
+        else:
+            pending.append(top)
+    while pending:
+        folder = pending.pop()
+        try:
+            files = _listed(root, folder, wanted, found, pending)
+        except FileNotFoundError:
+            continue
+        except NotADirectoryError:
+            found.odd.append((folder, "not-a-file"))
+            continue
+        except OSError as error:
+            found.unreadable.append((folder, error.strerror or str(error)))
+            continue
+        files.sort()
+        found.folders[folder] = files
+    return found
+
+
+def _listed(
+    root: str, folder: str, wanted: tuple[str, ...], found: Walk, pending: list[str]
+) -> list[Stat]:
+    """The wanted files of one folder; its sub-folders join ``pending``, odd things ``found``."""
+    files: list[Stat] = []
+    with os.scandir(os.path.join(root, folder)) as entries:
+        for entry in entries:
+            name = entry.name
+            if is_junk(name):
+                continue
+            if name.endswith(wanted):
+                if entry.is_file(follow_symlinks=False):
+                    info = entry.stat(follow_symlinks=False)
+                    files.append((name, info.st_size, info.st_mtime_ns, info.st_ino))
+                else:
+                    code = "symbolic-link" if entry.is_symlink() else "not-a-file"
+                    found.odd.append((_join(folder, name), code))
+            elif entry.is_dir(follow_symlinks=False):
+                pending.append(_join(folder, name))
+            elif entry.is_symlink():
+                found.odd.append((_join(folder, name), "symbolic-link"))
+    return files
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def read(path: str, limit: int | None = None) -> bytes:
+    """The content of a regular file; at most ``limit`` bytes of it. Links are refused.
+
+    Raises CannotRead.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise errors.CannotRead(path=path, detail=error.strerror or str(error)) from error
+    with os.fdopen(handle, "rb") as stream:
+        try:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise errors.CannotRead(path=path, detail="not a regular file")
+            return stream.read(-1 if limit is None else limit)
+        except OSError as error:
+            raise errors.CannotRead(path=path, detail=error.strerror or str(error)) from error
+
+
+def read_if_there(path: str, limit: int | None = None) -> bytes | None:
+    """As ``read``; None where nothing stands at the path."""
+    if not os.path.lexists(path):
+        return None
+    return read(path, limit)
+
+
+def write(path: str, content: bytes, staging: str) -> None:
+    """Put ``content`` at ``path`` so that a crash leaves the old file or the new one, whole.
+
+    The new file is written in ``staging`` (a folder on the same file system that only memsync
+    uses), made durable, and renamed. An existing file keeps its mode. Missing folders are made.
+
+    Raises DiskFull, CannotWrite.
+    """
+    with telling(path):
+        folder = os.path.dirname(path)
+        os.makedirs(folder, exist_ok=True)
+        os.makedirs(staging, exist_ok=True)
+        mode = _mode_of(path)
+        temporary = os.path.join(staging, secrets.token_hex(8))
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                if mode is not None:
+                    os.fchmod(stream.fileno(), mode)
+                os.fsync(stream.fileno())
+            _replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        sync_folder(folder)
+
+
+def _mode_of(path: str) -> int | None:
+    try:
+        return stat.S_IMODE(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def _replace(temporary: str, path: str) -> None:
+    try:
+        os.replace(temporary, path)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        # The staging folder is on another file system: stage beside the file instead.
+        beside = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
+        with open(temporary, "rb") as source, open(beside, "xb") as target:
+            target.write(source.read())
+            target.flush()
+            os.fsync(target.fileno())
+        os.replace(beside, path)
+        os.unlink(temporary)
+
+
+def remove(path: str) -> None:
+    """Remove a file and make that durable; a file that is gone already is fine."""
+    with telling(path), contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+        sync_folder(os.path.dirname(path))
+
+
+def sync_folder(folder: str) -> None:
+    """Make a folder's entries durable, where the file system can."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EROFS, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)
+
+
+def prune_empty(folder: str, root: str) -> None:
+    """Remove ``folder`` and its parents below ``root`` as long as they are empty."""
+    while folder.startswith(root + os.sep):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return
+        folder = os.path.dirname(folder)
+
+
+@contextlib.contextmanager
+def telling(path: str) -> Iterator[None]:
+    """Turn the system's refusals into ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise errors.DiskFull(path=path) from error
+        raise errors.CannotWrite(path=path, detail=error.strerror or str(error)) from error
+
+
+@contextlib.contextmanager
+def lock(
+    path: str,
+    seconds: float,
+    holder: str,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[None]:
+    """Hold the lock file at ``path``; wait for it at most ``seconds``.
+
+    The lock is the operating system's (``flock``): it ends with its process, however that ends.
+    The text in the file only tells who holds it.
+
+    Raises Locked, CannotWrite.
+    """
+    with telling(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        deadline = clock() + seconds
+        pause = 0.005
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if clock() >= deadline:
+                    told = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
+                    raise errors.Locked(seconds=seconds, holder=told or "unknown") from None
+                sleep(pause)
+                pause = min(pause * 1.5, 0.1)
+        with contextlib.suppress(OSError):  # the text is a courtesy: a full disk must not matter
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, holder.encode(), 0)
+        yield
+    finally:
+        os.close(handle)

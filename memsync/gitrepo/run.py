@@ -1,0 +1,186 @@
+"""Running git: one scrubbed environment, one time-out, one reading of what went wrong.
+
+git is run by a plain subprocess throughout. GitPython's command interface copies the process's
+whole environment, ``GIT_DIR`` and its kin included, has no way to leave a variable out, and
+costs a cold command 70 ms; docs/architecture.md has the measurement.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from memsync import errors
+
+#: The oldest git that memsync works with (design, section 9).
+OLDEST = (2, 34)
+
+# What the person's configuration must not do to memsync's own commands: run hooks, sign,
+# rewrite line ends, start a long clean-up, watch files, or open another transport.
+_FIXED = (
+    "core.hooksPath=/dev/null",
+    "core.quotePath=false",
+    "core.autocrlf=false",
+    "core.safecrlf=false",
+    "core.fsmonitor=false",
+    "core.excludesFile=",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "user.useConfigOnly=true",
+    "log.showSignature=false",
+    "protocol.ext.allow=never",
+)
+OPTIONS = tuple(part for setting in _FIXED for part in ("-c", setting))
+
+_LOCKED = re.compile(
+    r"(?:Unable to create '|could not lock config file )(?P<path>[^'\n]+?)'?: File exists"
+)
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a git process: nothing of git's own from outside, no prompts."""
+    clean = {k: v for k, v in environment.items() if not k.startswith("GIT_")}
+    for name in ("SSH_ASKPASS", "LANGUAGE", "LANG"):
+        clean.pop(name, None)
+    clean.update(
+        LC_ALL="C.UTF-8",
+        GIT_TERMINAL_PROMPT="0",
+        GIT_ASKPASS="true",
+        GIT_SSH_COMMAND="ssh -oBatchMode=yes",
+        GIT_OPTIONAL_LOCKS="0",
+        GIT_EDITOR="true",
+        GIT_PAGER="cat",
+    )
+    return clean
+
+
+def without_credentials(text: str) -> str:
+    """``text`` with user names and passwords taken out of its URLs."""
+    return _CREDENTIALS.sub("", text)
+
+
+@dataclass(frozen=True)
+class Git:
+    """git in one folder. ``environment`` is that of the process, handed in."""
+
+    folder: str
+    environment: Mapping[str, str]
+    timeout: float = 120.0
+    extra: tuple[str, ...] = ()
+    sleep: Callable[[float], None] = field(default=time.sleep, compare=False)
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        ok: Iterable[int] = (0,),
+        settings: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Run ``git arguments`` and return what it prints.
+
+        Another process that holds a git lock is waited for, about two seconds.
+
+        Raises GitFailed (a status not in ``ok``), GitTimeout, GitLocked, GitMissing, GitTooOld.
+        """
+        pause = 0.02
+        while True:
+            status, out, err = self._once(arguments, stdin, settings, environment)
+            if status in ok:
+                return out
+            held = _LOCKED.search(err)
+            if not held:
+                raise self._failure(arguments, status, err)
+            if pause > 1.0:
+                raise errors.GitLocked(path=held["path"])
+            self.sleep(pause)
+            pause *= 2
+
+    def text(self, *arguments: str, ok: Iterable[int] = (0,)) -> str:
+        """As ``run``; decoded, without the last newline."""
+        return self.run(*arguments, ok=ok).decode("utf-8", "surrogateescape").rstrip("\n")
+
+    def succeeds(self, *arguments: str) -> bool:
+        """Whether git ends with status 0."""
+        return self._once(arguments, b"", (), None)[0] == 0
+
+    def _once(
+        self,
+        arguments: tuple[str, ...],
+        stdin: bytes,
+        settings: tuple[str, ...],
+        environment: Mapping[str, str] | None,
+    ) -> tuple[int, bytes, str]:
+        chosen = tuple(part for setting in settings for part in ("-c", setting))
+        command = ["git", *OPTIONS, *self.extra, *chosen, *arguments]
+        clean = scrubbed(self.environment)
+        clean.update(environment or {})
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=clean,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            if shutil.which("git", path=clean.get("PATH")):
+                raise errors.PathNotFound(path=self.folder) from error
+            raise errors.GitMissing() from error
+        except OSError as error:
+            raise errors.CannotRead(path=self.folder, detail=error.strerror) from error
+        try:
+            out, err = process.communicate(stdin, timeout=self.timeout)
+        except subprocess.TimeoutExpired as error:
+            stop_group(process)
+            name = arguments[0] if arguments else ""
+            raise errors.GitTimeout(command=name, seconds=self.timeout) from error
+        except BaseException:
+            stop_group(process)
+            raise
+        return process.returncode, out, err.decode("utf-8", "replace")
+
+    def _failure(self, arguments: tuple[str, ...], status: int, err: str) -> errors.MemsyncError:
+        version = self.version()
+        if version < OLDEST:
+            return errors.GitTooOld(found=_dotted(version), needed=_dotted(OLDEST))
+        if "No space left on device" in err:
+            return errors.DiskFull(path=self.folder)
+        detail = without_credentials(" ".join(err.split()))[:400]
+        return errors.GitFailed(command=arguments[0], status=status, detail=detail)
+
+    def version(self) -> tuple[int, ...]:
+        """The version of the git program, as numbers; (0,) where it tells none."""
+        _, out, _ = self._once(("--version",), b"", (), None)
+        found = re.search(rb"(\d+)\.(\d+)", out)
+        return (int(found[1]), int(found[2])) if found else (0,)
+
+    def check_version(self) -> None:
+        """Raise GitTooOld or GitMissing where this git cannot be worked with."""
+        found = self.version()
+        if found < OLDEST:
+            raise errors.GitTooOld(found=_dotted(found), needed=_dotted(OLDEST))
+
+
+def stop_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.communicate()
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

@@ -1,0 +1,198 @@
+"""The operations of the local provider that take memories away and bring them back."""
+
+from __future__ import annotations
+
+import os
+
+from memsync import errors, record
+from memsync.contract.requests import ForgetInput, ProjectRef, RollbackInput
+from memsync.contract.results import Applied, Why
+from memsync.frontmatter.edits import edit_yaml
+from memsync.frontmatter.schema import decode
+from memsync.gitrepo import rewrite
+from memsync.index import Mark
+from memsync.providers.local.reads import find
+from memsync.providers.local.writes import Work, refresh_profile
+from memsync.record import Record
+from memsync.store import history, layout, plans, purging
+from memsync.store.beginning import SALT_BYTES
+from memsync.store.effects import Plan
+from memsync.store.writing import Transaction
+
+
+def forget(work: Work, wanted: ForgetInput) -> Applied:
+    """Forget a record, or all records whose files are missing."""
+    if wanted.missing:
+        return _forget_missing(work)
+    if wanted.id is None:
+        raise errors.InvalidValue(field="id", value=None, allowed="a memory's id or title")
+    if wanted.permanent:
+        return _forget_for_good(work, wanted)
+    with work.store.transaction("forget") as transaction:
+        now = work.current(transaction, wanted.id, wanted.expected_revision)
+        plan = plans.forget(now, work.environment.now())
+        applied = work.done(transaction, "forget", plan, None)
+        transaction.reader.index.purge_text()
+        return applied
+
+
+def _forget_missing(work: Work) -> Applied:
+    with work.store.transaction("forget", accept_missing=True) as transaction:
+        return Applied(
+            "forget",
+            changed=transaction.taken_in,
+            notices=tuple(transaction.notices),
+            ids=transaction.taken_ids,
+        )
+
+
+# --- for good ------------------------------------------------------------------------------
+
+
+def _forget_for_good(work: Work, wanted: ForgetInput) -> Applied:
+    """Forget a record and take its content out of everything on this machine."""
+    assert wanted.id is not None
+    with work.store.transaction("forget") as transaction:
+        rewrite.refuse_stashes(transaction.effects.repo)
+        gone, row_path = _to_purge(work, transaction, wanted)
+        plan = _purge_plan(work, transaction, gone, row_path)
+        purging.note(transaction.effects, [gone.id])
+        try:
+            applied = work.done(transaction, "forget", plan, None)
+        except errors.MemsyncError:
+            purging.drop_note(transaction.effects)
+            raise
+        purge(work, transaction)
+        told = tuple(
+            Why("remote-not-reached", (name,)) for name in transaction.effects.repo.remotes()
+        )
+        head = transaction.effects.repo.resolve("HEAD") or ""
+        return Applied(
+            "forget",
+            commit=head[:12],
+            changed=applied.changed,
+            taken_in=applied.taken_in,
+            notices=(*applied.notices, *told),
+            ids=(gone.id,),
+        )
+
+
+def purge(work: Work, transaction: Transaction) -> None:
+    """Carry out the purge that is noted down."""
+    purging.purge(transaction.effects, transaction.reader, work.environment.now_ns, work.progress)
+    refresh_profile(work, transaction)
+
+
+def _to_purge(
+    work: Work, transaction: Transaction, wanted: ForgetInput
+) -> tuple[Record, str | None]:
+    """The record to purge, and its path where it still lives."""
+    assert wanted.id is not None
+    try:
+        now = work.current(transaction, wanted.id, wanted.expected_revision)
+    except errors.RecordForgotten:
+        mark = transaction.reader.find_mark(wanted.id)
+        assert mark is not None
+        if mark.permanent:
+            raise errors.ForgottenForGood(id=mark.id, forgottenAt=mark.forgotten_at) from None
+        old, _, _ = _last_version(transaction, mark)
+        return old, None
+    return now.record, now.row.path
+
+
+def _purge_plan(work: Work, transaction: Transaction, gone: Record, path: str | None) -> Plan:
+    """The permanent tombstone in the record's place; the settings get a salt if they have none."""
+    wanted: dict[str, bytes | None] = {}
+    salts = transaction.reader.settings.salts
+    if not salts:
+        salts = (work.environment.entropy(SALT_BYTES).hex(),)
+        with open(os.path.join(transaction.reader.home, layout.SETTINGS), "rb") as stream:
+            content = stream.read()
+        wanted[layout.SETTINGS] = edit_yaml(content, layout.SETTINGS, {"salts": [*salts]})
+    stamp = record.stamp(work.environment.now())
+    wanted[layout.tombstone_file(gone.id)] = purging.permanent_tombstone(gone, salts[0], stamp)
+    if path is not None:
+        wanted[path] = None
+    return Plan(f"forget for good: {gone.id}", wanted, (gone.id,))
+
+
+# --- back ----------------------------------------------------------------------------------
+
+
+def roll_back(work: Work, wanted: RollbackInput) -> Applied:
+    """Bring back an earlier version, a forgotten record, or missing files."""
+    if wanted.missing:
+        return _restore_missing(work)
+    if wanted.id is None:
+        raise errors.InvalidValue(field="id", value=None, allowed="a memory's id or title")
+    with work.store.transaction("rollback") as transaction:
+        try:
+            row = find(work.reads, wanted.id, ProjectRef())
+        except errors.RecordForgotten:
+            mark = transaction.reader.find_mark(wanted.id)
+            assert mark is not None
+            return _bring_back(work, transaction, mark, wanted.to)
+        now = work.current(transaction, row.id, wanted.expected_revision)
+        found = history.versions(transaction.effects.repo, row.id, row)
+        if wanted.to is not None:
+            version = history.pick(found, wanted.to, row.id)
+        else:
+            earlier = history.before(found, row.blob)
+            if earlier is None:
+                raise errors.NothingToRollBack(id=row.id)
+            version = earlier
+        raw, old = _read_version(transaction, version, row.id)
+        plan = plans.roll_back(now, old, raw, work.environment.now())
+        return work.done(transaction, "rollback", plan, row.id)
+
+
+def _bring_back(work: Work, transaction: Transaction, mark: Mark, to: str | None) -> Applied:
+    if mark.permanent:
+        raise errors.ForgottenForGood(id=mark.id, forgottenAt=mark.forgotten_at)
+    old, raw, path = _last_version(transaction, mark, to)
+    if os.path.lexists(os.path.join(transaction.reader.home, path)):
+        path = transaction.reader.path_for(old)
+    plan = plans.bring_back(mark, old, raw, path, work.environment.now())
+    return work.done(transaction, "rollback", plan, mark.id)
+
+
+def _last_version(
+    transaction: Transaction, mark: Mark, to: str | None = None
+) -> tuple[Record, bytes, str]:
+    """The record, file and path of a forgotten record's last (or a named) version."""
+    found = history.versions(transaction.effects.repo, mark.id, None)
+    version = history.pick(found, to, mark.id) if to else next((v for v in found if v.blob), None)
+    if version is None:
+        raise errors.NothingToRollBack(id=mark.id)
+    raw, old = _read_version(transaction, version, mark.id)
+    return old, raw, version.revision.path
+
+
+def _read_version(
+    transaction: Transaction, version: history.Version, record_id: str
+) -> tuple[bytes, Record]:
+    assert version.blob is not None
+    raw = transaction.effects.repo.read_blob(version.blob)
+    path = version.revision.path
+    decoded = decode(raw, path, layout.place_of(path), record_id)
+    if decoded.record is None:
+        told = tuple(p for p in decoded.problems if p.level == "error")
+        raise errors.BrokenFile(
+            path=f"{path} in {version.revision.commit}",
+            summary=errors.summarise(told),
+            problems=errors.problem_facts(told),
+        )
+    return raw, decoded.record
+
+
+def _restore_missing(work: Work) -> Applied:
+    """Put back the files that are missing from the work tree, as HEAD has them."""
+    with work.store.transaction("rollback") as transaction:
+        repo = transaction.effects.repo
+        gone = [c.path for c in repo.changes(layout.TOPS) if c.kind == "deleted"]
+        contents = dict(repo.read_blobs(repo.blobs_at(gone).values()))
+        for path, blob in repo.blobs_at(gone).items():
+            transaction.effects.write_generated(path, contents[blob])
+        transaction.reader.refresh()
+        notices = tuple(n for n in transaction.notices if n.code != "too-many-deletions")
+        return Applied("rollback", changed=tuple(gone), notices=notices)

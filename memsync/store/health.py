@@ -1,0 +1,182 @@
+"""Checks: of the files of a memory (``lint``) and of an installation (``doctor``)."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import dataclass
+
+from memsync import errors, files, resources
+from memsync.config import Environment
+from memsync.errors import Problem, problem
+from memsync.gitrepo import MemoryRepo
+from memsync.gitrepo.run import OLDEST
+from memsync.index import Index
+from memsync.store import layout, purging
+from memsync.store.effects import Effects, Plan
+from memsync.store.reading import Reader
+from memsync.store.scan import scan
+from memsync.store.writing import Store
+
+
+def lint(reader: Reader) -> tuple[Problem, ...]:
+    """All problems of a memory's files, and of how they refer to each other."""
+    found = [*reader.problems(), *_references(reader)]
+    if not os.path.isfile(os.path.join(reader.home, layout.SETTINGS)):
+        found.append(problem("settings-missing", layout.SETTINGS, 0))
+    return tuple(sorted(found, key=lambda p: (p.path, p.line, p.code)))
+
+
+def reader_of_folder(home: str, environment: Environment) -> Reader:
+    """A fresh reader of any folder laid out as a memory, also one that is no repository."""
+    if not os.path.isfile(os.path.join(home, layout.SETTINGS)):
+        raise errors.NotARepository(path=home)
+    reader = Reader(home, None, Index.in_memory(), environment.now, environment.now_ns)
+    reader.refresh()
+    return reader
+
+
+def _references(reader: Reader) -> list[Problem]:
+    """References to records that neither live nor were forgotten."""
+    index = reader.index
+    known = {row.id for row in index.rows()} | {mark.id for mark in index.marks()}
+    found = []
+    rows = index.rows("r.json LIKE '%\"supersede%'")
+    for row, data in zip(rows, index.json_of(rows).values(), strict=True):
+        named = [*data.get("supersedes", []), *filter(None, [data.get("supersededBy")])]
+        found += [
+            problem("reference-unknown", row.path, 0, "notice", id=wanted)
+            for wanted in named
+            if wanted not in known
+        ]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of ``doctor``: ``state`` is ``ok``, ``attention`` or ``failed``."""
+
+    name: str
+    state: str
+    evidence: str
+    remedy: str = ""
+    fixable: bool = False
+
+
+def examine(store: Store) -> list[Check]:
+    """Every check of an installation, each with its evidence."""
+    repo, reader = store.repo, store.reader
+    return [
+        _git(repo),
+        _state(repo),
+        _sparse(repo),
+        _shipped(store, ".gitattributes", "templates/repository/gitattributes"),
+        _shipped(store, ".gitignore", "templates/repository/gitignore"),
+        _index(reader),
+        _files(reader),
+        _unfinished(store),
+        _graph(repo),
+    ]
+
+
+def mend(store: Store) -> list[str]:
+    """Do what is safe: it only ever adds commits and rebuilds what is derived."""
+    done = []
+    with store.transaction("doctor") as transaction:
+        wanted: dict[str, bytes | None] = {}
+        for name, source in (
+            (".gitattributes", "templates/repository/gitattributes"),
+            (".gitignore", "templates/repository/gitignore"),
+        ):
+            lines = _missing_lines(store, name, source)
+            if lines:
+                path = os.path.join(store.reader.home, name)
+                current = files.read_if_there(path) or b""
+                begin = current if current.endswith(b"\n") or not current else current + b"\n"
+                wanted[name] = begin + "\n".join(lines).encode() + b"\n"
+        if wanted:
+            transaction.commit(Plan("doctor: complete the repository's files", wanted))
+            done += [*wanted]
+        if _index(store.reader).state != "ok":
+            store.reader.index.clear()
+            store.reader.refresh()
+            done.append("index")
+        if not store.repo.has_commit_graph() and store.repo.resolve("HEAD"):
+            store.repo.write_commit_graph()
+            done.append("commit-graph")
+    return done
+
+
+def _git(repo: MemoryRepo) -> Check:
+    found = repo.git.version()
+    shown = ".".join(map(str, found))
+    if found < OLDEST:
+        return Check("git", "failed", shown, "install a newer git")
+    return Check("git", "ok", shown)
+
+
+def _state(repo: MemoryRepo) -> Check:
+    state = repo.state(repo.setting("memsync.branch"))
+    if state.problem:
+        return Check("branch", "attention", state.problem, "finish or leave that with git")
+    return Check("branch", "ok", state.branch or "")
+
+
+def _sparse(repo: MemoryRepo) -> Check:
+    if repo.is_sparse():
+        told = "deleted files are not taken for forgotten ones here"
+        return Check("sparse-checkout", "attention", "on", told)
+    return Check("sparse-checkout", "ok", "off")
+
+
+def _shipped(store: Store, name: str, source: str) -> Check:
+    lines = _missing_lines(store, name, source)
+    if lines:
+        return Check(name, "attention", f"lacks {lines[0]}", "memsync doctor --fix adds it", True)
+    return Check(name, "ok", "complete")
+
+
+def _missing_lines(store: Store, name: str, source: str) -> list[str]:
+    """The lines of a shipped file that the repository's own file lacks."""
+    current = files.read_if_there(os.path.join(store.reader.home, name)) or b""
+    has = set(current.decode("utf-8", "replace").splitlines())
+    wanted = [line for line in resources.text(source).splitlines() if line and line[0] != "#"]
+    return [line for line in wanted if line not in has]
+
+
+def _index(reader: Reader) -> Check:
+    """Compare the index with one that is built anew from the files."""
+    fresh = Index.in_memory()
+    try:
+        scan(reader.home, reader.repo, fresh, reader.now_ns)
+        same = [*fresh.content()] == [*reader.index.content()]
+    except (sqlite3.DatabaseError, errors.MemsyncError) as error:
+        return Check("index", "failed", str(error), "memsync doctor --fix rebuilds it", True)
+    finally:
+        fresh.close()
+    if not same:
+        told = "it differs from the files"
+        return Check("index", "attention", told, "memsync doctor --fix rebuilds it", True)
+    return Check("index", "ok", f"{reader.index.count()} memories, equal to the files")
+
+
+def _files(reader: Reader) -> Check:
+    broken = [p for p in lint(reader) if p.level == "error"]
+    if broken:
+        return Check("files", "attention", str(broken[0]), "mend it; memsync lint names all")
+    return Check("files", "ok", "all can be read")
+
+
+def _unfinished(store: Store) -> Check:
+    left = purging.pending(Effects(store.repo))
+    if left:
+        return Check("purge", "attention", ", ".join(left), "the next write finishes it")
+    if store.effects.pending():
+        return Check("crash", "attention", "an interrupted change", "the next write finishes it")
+    return Check("crash", "ok", "nothing is unfinished")
+
+
+def _graph(repo: MemoryRepo) -> Check:
+    if repo.has_commit_graph():
+        return Check("commit-graph", "ok", "present")
+    return Check("commit-graph", "ok", "not yet needed")

@@ -1,0 +1,201 @@
+"""Forgetting for good: the content leaves history, index and caches of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable
+
+from memsync import errors, files
+from memsync.config import Settings
+from memsync.frontmatter.codec import dump_yaml
+from memsync.frontmatter.document import parse, parse_yaml
+from memsync.frontmatter.edits import edit_yaml
+from memsync.gitrepo import MemoryRepo, rewrite
+from memsync.record import Record, Scope, title_from
+from memsync.store import layout
+from memsync.store.effects import Effects
+from memsync.store.reading import Reader
+from memsync.tombstone import ForgetReason, Tombstone, encode, permanent_hash
+
+_PENDING = "purge.json"
+
+
+def permanent_tombstone(gone: Record, salt: str, now_text: str) -> bytes:
+    """The tombstone of a record that is forgotten for good: nothing to guess the text from."""
+    salted = bytes.fromhex(salt)
+    key = gone.candidate_key
+    return encode(
+        Tombstone(
+            id=gone.id,
+            scope=gone.scope,
+            project_key=gone.project_key if gone.scope is Scope.PROJECT else None,
+            epoch=gone.epoch,
+            forgotten_at=now_text,
+            reason=ForgetReason.USER_FORGET,
+            permanent=True,
+            scrypt=permanent_hash(gone.title, gone.body, salted),
+            candidate_scrypt=permanent_hash(key, "", salted) if key else None,
+        )
+    )
+
+
+def note(effects: Effects, ids: Iterable[str]) -> None:
+    """Write down that these ids have still to be purged; a crash does not lose it."""
+    effects.write_own(_PENDING, json.dumps([*ids]).encode())
+
+
+def drop_note(effects: Effects) -> None:
+    """Take the note back: the forget itself did not happen."""
+    files.remove(os.path.join(effects.folder, _PENDING))
+
+
+def pending(effects: Effects) -> list[str]:
+    """The ids that have still to be purged."""
+    raw = files.read_if_there(os.path.join(effects.folder, _PENDING))
+    return [str(item) for item in json.loads(raw)] if raw else []
+
+
+def purge(
+    effects: Effects, reader: Reader, now_ns: Callable[[], int], step: Callable[[str], None]
+) -> None:
+    """Take the content of the noted ids out of history, index and caches. Can be run again.
+
+    ``step`` is told what begins, for progress. Raises OddState where stashes are in the way.
+    """
+    noted = pending(effects)
+    # A note whose forget did not happen (a crash came first) must not touch a living record.
+    ids = {i for i in noted if reader.index.marks("t.id = ? AND t.permanent", (i,))}
+    if not ids:
+        if noted:
+            drop_note(effects)
+        return
+    repo = effects.repo
+    rewrite.refuse_stashes(repo)
+    step("looking for the text in history")
+    dropped, titles = _found(repo, ids)
+    if dropped:
+        step("rewriting history")
+        _rewrite(effects, dropped, titles, now_ns)
+    step("removing what is left")
+    rewrite.sweep(repo)
+    _clear_kept(effects, titles)
+    reader.index.clear()
+    reader.refresh()
+    reader.index.purge_text()
+    drop_note(effects)
+
+
+def _found(repo: MemoryRepo, ids: set[str]) -> tuple[set[str], dict[str, str]]:
+    """The blobs that hold these records, and title -> id of all their versions.
+
+    A version without an id of its own belongs to the record whose path it had. An earlier,
+    ordinary tombstone is taken out too: its hash could be guessed back into a short text.
+    """
+    listed = [(o, p) for o, p in rewrite.blobs_in_history(repo) if _may_hold(p)]
+    paths: dict[str, str] = {}
+    dropped: set[str] = set()
+    titles: dict[str, str] = {}
+    unnamed: list[tuple[str, str, str]] = []
+    where = dict(listed)
+    kept = set(repo.blobs_at([layout.tombstone_file(i) for i in ids]).values())
+    for oid, raw in repo.read_blobs(where):
+        path = where[oid]
+        document = parse(raw, path)
+        stated = document.data.get("id")
+        title = document.data.get("title") or title_from(document.body)
+        if isinstance(stated, str) and stated in ids:
+            if layout.kind_of(path) == "tombstone":
+                if oid not in kept:
+                    dropped.add(oid)
+                continue
+            dropped.add(oid)
+            paths[path] = stated
+            titles[str(title)] = stated
+        elif stated is None:
+            unnamed.append((oid, path, str(title)))
+    for oid, path, title in unnamed:
+        if path in paths:
+            dropped.add(oid)
+            titles[title] = paths[path]
+    return dropped, {t: i for t, i in titles.items() if t.strip()}
+
+
+def _may_hold(path: str) -> bool:
+    return layout.kind_of(path) in ("record", "candidate", "tombstone")
+
+
+def _rewrite(
+    effects: Effects, dropped: set[str], titles: dict[str, str], now_ns: Callable[[], int]
+) -> None:
+    repo = effects.repo
+    current = files.read(effects.at(layout.SETTINGS))
+    generation = Settings.from_data(parse_yaml(current, layout.SETTINGS).data).generation + 1
+    replaced = _settings_replaced(repo, generation)
+    first = dump_yaml({"format": 1, "generation": generation})
+    change = rewrite.Rewrite(
+        dropped=frozenset(dropped),
+        replaced=replaced,
+        message=lambda old, touched: scrubbed_message(old, touched, titles),
+        settings_path=layout.SETTINGS,
+        root_blob=rewrite.store_blob(repo, first),
+        root_message="memsync: history without what was forgotten for good\n",
+        when=now_ns() // 1_000_000_000,
+    )
+    old_tip = repo.resolve("HEAD") or ""
+    tip = rewrite.rewrite(repo, change)
+    differs = set(repo.changed_between(old_tip, tip, ())) - {layout.SETTINGS}
+    if differs:
+        rewrite.discard_growth(repo)
+        raise errors.GitFailed(
+            command="fast-import", status=0, detail=f"the new history changed {sorted(differs)[:3]}"
+        )
+    tree = repo.tree(tip)
+    settings = repo.read_blob(tree[layout.SETTINGS])
+    # The file first, the refs last: a crash between the two is an edit that is run over again.
+    effects.write_generated(layout.SETTINGS, settings)
+    rewrite.publish(repo, tip)
+    repo.git.run("update-index", "--add", "--", layout.SETTINGS)
+
+
+def _settings_replaced(repo: MemoryRepo, generation: int) -> dict[str, str]:
+    """Every version of the settings file -> the same with the next generation."""
+    listed = rewrite.blobs_in_history(repo, layout.SETTINGS)
+    found = {}
+    for oid, raw in repo.read_blobs([oid for oid, path in listed if path == layout.SETTINGS]):
+        with contextlib.suppress(errors.MemsyncError):  # a broken old version stays as it was
+            new = edit_yaml(raw, layout.SETTINGS, {"generation": generation})
+            found[oid] = rewrite.store_blob(repo, new)
+    return found
+
+
+def scrubbed_message(old: bytes, touched: bool, titles: dict[str, str]) -> bytes:
+    """A commit message without the titles of what was forgotten."""
+    text = old.decode("utf-8", "surrogateescape")
+    lines = [_scrubbed_line(line, titles) for line in text.split("\n")]
+    if touched and lines and lines[0] == text.split("\n")[0]:
+        verb = re.match(r"[\w ]{1,20}:", lines[0])
+        named = next(iter(titles.values()), "")
+        lines[0] = f"{verb[0] if verb else 'edit:'} {named}"
+        lines[1:] = [line for line in lines[1:] if not line or line.startswith("Memsync-Id: ")]
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _scrubbed_line(line: str, titles: dict[str, str]) -> str:
+    for title, wanted in titles.items():
+        if line == title or line.endswith((f": {title}", f"- {title}")):
+            return line[: len(line) - len(title)] + wanted
+    return line
+
+
+def _clear_kept(effects: Effects, titles: dict[str, str]) -> None:
+    """Remove what was kept aside and speaks of a forgotten record, and all scratch files."""
+    for name in ("tmp", "kept"):
+        folder = os.path.join(effects.folder, name)
+        for entry in os.listdir(folder) if os.path.isdir(folder) else ():
+            path = os.path.join(folder, entry)
+            text = files.read(path).decode("utf-8", "replace")
+            if name == "tmp" or any(title in text for title in titles):
+                files.remove(path)

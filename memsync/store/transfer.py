@@ -1,0 +1,172 @@
+"""The whole memory as one JSON Lines stream, and back, byte for byte.
+
+The first line is a header. Each further line is a file: its path, its content as text, or in
+base64 where it is no UTF-8, and for records what it says, so that other programs need no YAML.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from memsync import errors, files, record
+from memsync.contract.codec import to_json
+from memsync.store import layout
+from memsync.store.effects import Plan
+from memsync.store.reading import Reader
+from memsync.store.writing import Transaction
+
+SCHEMA = "memsync.export.v1"
+#: The longest line that an import reads, in bytes.
+LINE_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import found: files that are new, that were here already, and that differ."""
+
+    new: tuple[str, ...]
+    same: tuple[str, ...]
+    kept: tuple[str, ...]
+    commit: str | None
+
+
+def export(reader: Reader) -> Iterator[dict[str, Any]]:
+    """The header and every file of the memory, in the order of their paths."""
+    yield {"schema": SCHEMA, "exportedAt": reader.now_text, "records": reader.index.count()}
+    rows = {row.path: row for row in reader.index.rows()}
+    listed = [path for (path,) in reader.index.all_paths()]
+    companions = [
+        name for name in layout.COMPANIONS if os.path.isfile(os.path.join(reader.home, name))
+    ]
+    for path in sorted({*listed, *companions}):
+        try:
+            raw = files.read(os.path.join(reader.home, path))
+        except errors.CannotRead:
+            continue
+        line: dict[str, Any] = {"kind": layout.kind_of(path) or "companion", "path": path}
+        try:
+            line["content"] = raw.decode()
+        except UnicodeDecodeError:
+            line["base64"] = base64.b64encode(raw).decode()
+        row = rows.get(path)
+        if row is not None:
+            line["record"] = to_json(reader.records([row])[0])
+        yield line
+
+
+def read_stream(lines: Iterable[bytes]) -> dict[str, bytes]:
+    """path -> content of a stream. Raises ImportRefused, which names the line."""
+    found: dict[str, bytes] = {}
+    header = False
+    for number, raw in enumerate(lines, 1):
+        if not raw.strip():
+            continue
+        value = _object(raw, number)
+        if not header:
+            if value.get("schema") != SCHEMA:
+                raise errors.ImportRefused(line=number, detail=f"this is not {SCHEMA}")
+            header = True
+            continue
+        path = _path(value.get("path"), number)
+        if path in found:
+            raise errors.ImportRefused(line=number, detail=f"{path} stands twice")
+        found[path] = _content(value, number)
+    if not header:
+        raise errors.ImportRefused(line=0, detail="the stream is empty")
+    return found
+
+
+def _object(raw: bytes, number: int) -> dict[str, Any]:
+    if len(raw) > LINE_BYTES:
+        raise errors.ImportRefused(line=number, detail=f"it has more than {LINE_BYTES} bytes")
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise errors.ImportRefused(line=number, detail="it is not JSON") from error
+    if not isinstance(value, dict):
+        raise errors.ImportRefused(line=number, detail="it is not an object")
+    return value
+
+
+def _path(value: object, number: int) -> str:
+    """A path of the memory: no other place on the disk can be written through an import."""
+    safe = (
+        isinstance(value, str)
+        and not os.path.isabs(value)
+        and ".." not in value.split("/")
+        and "\0" not in value
+        and not any(files.is_junk(part) for part in value.split("/")[:-1] if part)
+        and (layout.kind_of(value) is not None or value in layout.COMPANIONS)
+    )
+    if not safe:
+        raise errors.ImportRefused(line=number, detail=f"{value!r} is no path of a memory")
+    return str(value)
+
+
+def _content(value: dict[str, Any], number: int) -> bytes:
+    content, coded = value.get("content"), value.get("base64")
+    try:
+        if isinstance(content, str):
+            return content.encode()
+        if isinstance(coded, str):
+            return base64.b64decode(coded, validate=True)
+    except (UnicodeEncodeError, binascii.Error) as error:
+        raise errors.ImportRefused(line=number, detail="its content cannot be read") from error
+    raise errors.ImportRefused(line=number, detail="it has no content")
+
+
+def take_in(transaction: Transaction, stream: dict[str, bytes]) -> Imported:
+    """Add the files of a stream. What is here already stays; a record that lives keeps its text.
+
+    Settings and companions of an existing repository stay as they are. What was forgotten here
+    stays forgotten.
+    """
+    reader = transaction.reader
+    new: dict[str, bytes | None] = {}
+    same, kept = [], []
+    for path, content in stream.items():
+        current = files.read_if_there(os.path.join(reader.home, path))
+        if current == content:
+            same.append(path)
+        elif current is not None or _is_known(reader, path, content):
+            if _may_replace(transaction, path):
+                new[path] = content
+            else:
+                kept.append(path)
+        else:
+            new[path] = content
+    commit = None
+    if new:
+        commit = transaction.commit(Plan(f"import: {len(new)} files", new))
+    return Imported(tuple(new), tuple(same), tuple(kept), commit)
+
+
+def _is_known(reader: Reader, path: str, content: bytes) -> bool:
+    """Whether the record of a file lives here under another path, or was forgotten here."""
+    if not layout.is_record(path):
+        return False
+    from memsync.frontmatter.schema import decode
+
+    found = decode(content, path, layout.place_of(path), "").record
+    if found is None or not record.is_id(found.id):
+        return False
+    if reader.index.by_id(found.id) is not None:
+        return True
+    forgotten = reader.index.marks(
+        "t.id = ? AND (t.permanent OR t.epoch >= ?)", (found.id, found.epoch)
+    )
+    return bool(forgotten)
+
+
+def _may_replace(transaction: Transaction, path: str) -> bool:
+    """Settings and companions give way while the repository is as new as ``init`` made it."""
+    if path != layout.SETTINGS and path not in layout.COMPANIONS:
+        return False
+    reader = transaction.reader
+    return reader.index.count() == 0 and not reader.index.marks()
