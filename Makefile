@@ -1,8 +1,10 @@
 # `make demo` and `make test` are all that a newcomer needs; both make their own environment.
+# `.ci/run` is what must pass before a change is taken in.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DIST ?= dist
 
 .PHONY: demo test check soak bench docs catalogues wheel clean
 
@@ -26,17 +28,22 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pylint memsync
+	$(BIN)/python -m tests.generate --check
 	$(BIN)/memsync lint sample-repo
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.bench
 
-# The pages and catalogues that are made from the code.
+# The pages that are made from the code.
 docs: $(READY)
 	$(BIN)/python -m tests.generate
 
+# The message catalogues: new texts of the code go into the .po, the .po is compiled.
+catalogues: $(READY)
+	$(BIN)/python -m tests.catalogues
+
 wheel: $(READY)
-	$(BIN)/python -m build --wheel --outdir dist .
+	$(BIN)/python -m build --wheel --outdir $(DIST) .
 
 clean:
-	rm -rf $(VENV) dist build benchmarks/.corpus
+	rm -rf $(VENV) $(DIST) build benchmarks/.corpus

@@ -32,11 +32,6 @@ def environment(variables: Mapping[str, str]) -> Environment:
     )
 
 
-def locale_language(variables: Mapping[str, str]) -> str:
-    """The language that a process's locale asks for."""
-    return language.choose(environment(variables).locale_language())
-
-
 @dataclass
 class Machine:
     """This machine's memory, for a front door. Nothing is opened before it is asked for."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memsync import errors
+from memsync import errors, language
 
 #: setting -> (its path in memsync.yaml, what it takes, its default, what it is for)
 NAMES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
@@ -19,6 +19,9 @@ NAMES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "learning": (("memory", "learning"), "boolean", "true", "whether anything is learned"),
     "retrieval": (("memory", "retrieval"), "boolean", "true", "whether tasks get memories"),
 }
+
+#: What a switch takes, in a command and in a file.
+_ON, _OFF = ("true", "on", "yes"), ("false", "off", "no")
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,35 @@ class Environment:
 
     def locale_language(self) -> str | None:
         """The language that the process's locale asks for, as ``zh-CN``; None for none."""
-        for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
-            value = self.variables.get(name, "").partition(".")[0].partition("@")[0]
-            if value:
-                return None if value in ("C", "POSIX") else value.replace("_", "-")
-        return None
+        return locale_language(self.variables)
+
+
+def locale_language(variables: Mapping[str, str]) -> str | None:
+    """The language that a process's locale asks for, as ``zh-CN``; None for none."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        value = variables.get(name, "").partition(".")[0].partition("@")[0]
+        if value:
+            return None if value in ("C", "POSIX") else value.replace("_", "-")
+    return None
+
+
+def early_language(variables: Mapping[str, str]) -> str:
+    """The language of labels before any memory is opened, and after that has failed.
+
+    A look at one line of the shared settings: no YAML, no index, no error.
+    """
+    shared = None
+    stated = variables.get("MEMSYNC_HOME") or os.path.join(variables.get("HOME", ""), ".memsync")
+    path = os.path.join(os.path.expanduser(stated), "memsync.yaml")
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            for line in stream.readlines(4096):
+                key, _, value = line.partition(":")
+                if key == "language":
+                    shared = value.partition("#")[0].strip(" \"'\n")
+    except OSError:
+        pass
+    return language.choose(shared, locale_language(variables))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +125,7 @@ def project_settings(top: str | None) -> ProjectSettings:
     if top is None or not os.path.isfile(path):
         return ProjectSettings()
     from memsync.files import read
-    from memsync.frontmatter import parse_yaml
+    from memsync.frontmatter.document import parse_yaml
     from memsync.record import FILE_BYTES
 
     document = parse_yaml(read(path, FILE_BYTES + 1), path)
@@ -118,9 +145,9 @@ def checked(name: str, value: str) -> str | bool:
         raise errors.SettingUnknown(name=name, known=sorted(NAMES))
     kind = NAMES[name][1]
     if kind == "boolean":
-        if value.lower() not in ("true", "false", "on", "off", "yes", "no"):
+        if value.lower() not in (*_ON, *_OFF):
             raise errors.InvalidValue(field=name, value=value, allowed="true or false")
-        return value.lower() in ("true", "on", "yes")
+        return value.lower() in _ON
     if not value.strip() or not all(c.isalnum() or c in "-_" for c in value):
         raise errors.InvalidValue(field=name, value=value, allowed="a language tag such as zh-CN")
     return value
@@ -131,4 +158,4 @@ def _number(value: Any, default: int) -> int:
 
 
 def _flag(value: Any) -> bool:
-    return not (isinstance(value, str) and value.lower() == "false")
+    return not (isinstance(value, str) and value.lower() in _OFF)

@@ -98,6 +98,13 @@ class RecordAmbiguous(WrongUsage):
     template = "{wanted!r} fits more than one memory: {ids}"
 
 
+class RecordElsewhere(WrongUsage):
+    """A title or the beginning of an id names a memory of another project than the caller's."""
+
+    code = "record-elsewhere"
+    template = "{wanted!r} names {id}, which belongs to the project {projectKey}"
+
+
 class RecordForgotten(NoSuchThing):
     """The memory was forgotten."""
 
@@ -290,6 +297,13 @@ class IndexBusy(Busy):
     template = "the index stayed busy for {seconds} s"
 
 
+class IndexDamaged(Refused):
+    """The index cannot be read, and building it anew did not help."""
+
+    code = "index-damaged"
+    template = "the index cannot be read: {detail}"
+
+
 # --- git -----------------------------------------------------------------------------------
 
 
@@ -325,7 +339,7 @@ class GitLocked(Busy):
     """Another git process holds the repository's index or a ref."""
 
     code = "git-locked"
-    template = "another git process holds {path}"
+    template = "git's lock {path} has stood for {seconds} s (held by {holder})"
 
 
 # --- projects ------------------------------------------------------------------------------
@@ -404,6 +418,13 @@ class NeedsTerminal(WrongUsage):
     template = "this needs an answer, and there is no terminal: {question}"
 
 
+class DemoFailed(Refused):
+    """A step of the demo did not do what it shows."""
+
+    code = "demo-failed"
+    template = "the demo stopped at `{command}`: {detail}"
+
+
 class Interrupted(Busy):
     """The person stopped the command."""
 
@@ -435,7 +456,10 @@ class Problem:
 
 def summarise(problems: tuple[Problem, ...]) -> str:
     """The problems in one line, for an error's message."""
-    return " · ".join(f"line {p.line}: {p.message} ({p.code})" for p in problems)
+    told = (f"{p.message} ({p.code})" for p in problems)
+    return " · ".join(
+        f"line {p.line}: {text}" if p.line else text for p, text in zip(problems, told, strict=True)
+    )
 
 
 def problem_facts(problems: tuple[Problem, ...]) -> list[dict[str, object]]:
@@ -495,6 +519,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "the name differs from {other} only in case or Unicode form",
         "rename one of the two: other systems see one file",
     ),
+    "name-not-text": ("its name is not UTF-8", "rename it"),
 }
 
 

@@ -78,7 +78,9 @@ def _listed(
             name = entry.name
             if is_junk(name):
                 continue
-            if name.endswith(wanted):
+            if not (name.isascii() or is_text(name)):
+                found.odd.append((_join(folder, name), "name-not-text"))
+            elif name.endswith(wanted):
                 if entry.is_file(follow_symlinks=False):
                     info = entry.stat(follow_symlinks=False)
                     files.append((name, info.st_size, info.st_mtime_ns, info.st_ino))
@@ -90,6 +92,15 @@ def _listed(
             elif entry.is_symlink():
                 found.odd.append((_join(folder, name), "symbolic-link"))
     return files
+
+
+def is_text(name: str) -> bool:
+    """Whether a name is text: a name of other bytes comes as halves of characters."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _join(folder: str, name: str) -> str:

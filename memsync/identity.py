@@ -72,6 +72,7 @@ class Known:
     name: str
     aliases: tuple[str, ...] = ()
     merged_into: str | None = None
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

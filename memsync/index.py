@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,11 +21,11 @@ from memsync.contract.codec import to_json
 from memsync.errors import Problem
 from memsync.record import Record, Scope
 
-#: Raise it whenever the tables, or what is written into them, change meaning.
-VERSION = "1"
 #: How long a write waits for another process's write, in seconds.
 PATIENCE = 20.0
 SUMMARY_CHARACTERS = 160
+#: What reading a damaged index raises.
+Damaged = sqlite3.DatabaseError
 
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -39,7 +40,7 @@ CREATE TABLE records (
   title TEXT, title_key TEXT, type TEXT, class TEXT, category TEXT, authority TEXT,
   lifecycle TEXT, epoch INTEGER, paused INTEGER, conflict INTEGER, supported TEXT,
   valid_from TEXT, valid_until TEXT, selectors TEXT, updated TEXT, outcome TEXT,
-  outcome_at TEXT, provisional INTEGER, body_at INTEGER, summary TEXT, json TEXT
+  outcome_at TEXT, provisional INTEGER, body_at INTEGER, length INTEGER, summary TEXT, json TEXT
 );
 CREATE INDEX records_id ON records (id);
 CREATE INDEX records_scope ON records (project, type);
@@ -54,6 +55,9 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 """
 
+#: Which index this is. Raise the number when what is written changes; tables count by themselves.
+VERSION = f"1-{zlib.crc32(_SCHEMA.encode()):08x}"
+
 # A record whose tombstone reaches its epoch is forgotten, whatever file lies about.
 _LIVING = """NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id = r.id
   AND (t.permanent OR t.epoch >= r.epoch))"""
@@ -61,7 +65,7 @@ _LIVING = """NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id = r.id
 _COLUMNS = (
     "n, path, id, blob, scope, project, title, type, class, category, authority, lifecycle, "
     "epoch, paused, conflict, supported, valid_from, valid_until, selectors, updated, outcome, "
-    "outcome_at, provisional, body_at, summary"
+    "outcome_at, provisional, body_at, length, summary"
 )
 
 
@@ -92,6 +96,7 @@ class Row(NamedTuple):
     outcome_at: str | None
     provisional: int
     body_at: int
+    length: int
     summary: str
 
     def state(self, now: str) -> str:
@@ -242,6 +247,11 @@ class Index:
         """The index's own notes."""
         return dict(self._db.execute("SELECT name, value FROM meta"))
 
+    def generation(self) -> str:
+        """A mark that changes with every change of what the index says."""
+        query = "SELECT value FROM meta WHERE name = 'generation'"
+        return str((self._db.execute(query).fetchone() or ("",))[0])
+
     def snapshots(self) -> dict[str, bytes]:
         """folder -> what the last scan saw of it."""
         return dict(self._db.execute("SELECT path, snapshot FROM folders"))
@@ -258,8 +268,9 @@ class Index:
         """(id, path) of the files that state one of these ids."""
         found: list[tuple[str, str]] = []
         for wanted in ids:
-            rows = self._db.execute("SELECT path FROM files WHERE stated = ?", (wanted,))
-            found += [(wanted, path) for (path,) in rows]
+            with contextlib.suppress(UnicodeEncodeError):  # bytes that are no text name nothing
+                rows = self._db.execute("SELECT path FROM files WHERE stated = ?", (wanted,))
+                found += [(wanted, path) for (path,) in rows]
         return found
 
     def facts_of(self, path: str) -> tuple[str, str, str | None, str | None] | None:
@@ -306,23 +317,40 @@ class Index:
                     self._db.execute("ROLLBACK")
                 raise
         except sqlite3.OperationalError as error:
-            if "full" in str(error):
-                raise errors.DiskFull(path=self.path) from error
-            raise errors.IndexBusy(seconds=PATIENCE) from error
+            raise self._refusal(error) from error
 
     def clear(self) -> None:
-        """Start empty: the next scan fills the index again, and no old text stays in it."""
-        self._db.execute("BEGIN IMMEDIATE")
-        _drop(self._db)
-        self._db.execute("COMMIT")
-        _create(self._db)
+        """Start empty: the next scan fills the index again, and no old text stays in it.
+
+        Raises IndexBusy, DiskFull.
+        """
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            _drop(self._db)
+            self._db.execute("COMMIT")
+            _create(self._db)
+        except sqlite3.OperationalError as error:
+            raise self._refusal(error) from error
 
     def purge_text(self) -> None:
-        """Take deleted text out of the files of the index, not only out of its answers."""
-        self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
-        with contextlib.suppress(sqlite3.OperationalError):  # a reader may hold it; it is retried
-            self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint (TRUNCATE)")
+        """Take deleted text out of the files of the index, not only out of its answers.
+
+        Raises IndexBusy where a reader held it, DiskFull; then it is to be done again.
+        """
+        try:
+            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            with contextlib.suppress(sqlite3.OperationalError):  # it only makes the file smaller
+                self._db.execute("VACUUM")
+            busy = self._db.execute("PRAGMA wal_checkpoint (TRUNCATE)").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            raise self._refusal(error) from error
+        if busy:
+            raise errors.IndexBusy(seconds=PATIENCE)
+
+    def _refusal(self, error: sqlite3.OperationalError) -> errors.MemsyncError:
+        if "full" in str(error):
+            return errors.DiskFull(path=self.path)
+        return errors.IndexBusy(seconds=PATIENCE)
 
     def _bump(self) -> None:
         self._db.execute(
@@ -331,7 +359,8 @@ class Index:
         )
 
     def _forget_paths(self, paths: Sequence[str]) -> None:
-        listed = [(path,) for path in paths]
+        known = {path for (path,) in self._db.execute("SELECT path FROM files")}
+        listed = [(path,) for path in paths if path in known]
         if not listed:
             return
         self._db.executemany(
@@ -370,7 +399,7 @@ class Index:
         selectors = whole.get("selectors") or None
         used = item.application
         cursor = self._db.execute(
-            f"INSERT INTO records VALUES ({', '.join('?' * 27)})",  # noqa: S608
+            f"INSERT INTO records VALUES ({', '.join('?' * 28)})",  # noqa: S608
             (
                 None,
                 facts.path,
@@ -397,6 +426,7 @@ class Index:
                 _sortable(used.at) if used else None,
                 int(facts.stated != item.id),
                 facts.body_at,
+                len(item.body),
                 record.shorten(" ".join(item.body.split()), SUMMARY_CHARACTERS),
                 json.dumps(whole, ensure_ascii=False),
             ),
@@ -421,10 +451,13 @@ class Index:
     ) -> list[Row]:
         """The living records that fit an SQL condition over ``r``."""
         ordered = f" ORDER BY {order}" if order else ""
-        found = self._db.execute(
-            f"SELECT {_COLUMNS} FROM records r WHERE {_LIVING} AND ({where}){ordered}",  # noqa: S608
-            tuple(arguments),
-        )
+        try:
+            found = self._db.execute(
+                f"SELECT {_COLUMNS} FROM records r WHERE {_LIVING} AND ({where}){ordered}",  # noqa: S608
+                tuple(arguments),
+            )
+        except UnicodeEncodeError:
+            return []  # asked with bytes that are no text, which no record has
         return [Row._make(row) for row in found]
 
     def in_scope(self, projects: Sequence[str]) -> list[Row]:
@@ -476,11 +509,25 @@ class Index:
         if scopes is not None:
             expression = f"scope : ({' OR '.join(scopes)}) AND ({expression})"
         found = self._db.execute(
-            "SELECT rowid, -bm25(words, 4.0, 1.0, 2.0, 2.0, 0.0) FROM words "
-            "WHERE words MATCH ? ORDER BY bm25(words, 4.0, 1.0, 2.0, 2.0, 0.0), rowid LIMIT ?",
+            "SELECT rowid, -rank FROM words WHERE words MATCH ? "
+            "AND rank MATCH 'bm25(4.0, 1.0, 2.0, 2.0, 0.0)' ORDER BY rank LIMIT ?",
             (expression, limit),
         )
-        return [(n, score) for n, score in found]
+        return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+
+    def holding(self, phrases: Sequence[str], scopes: Sequence[str], most: int) -> list[list[int]]:
+        """For each phrase (tokens, a blank apart), ``most`` row numbers in scope that have it.
+
+        The scope is matched inside the query. Without a rank FTS5 need not count each phrase
+        through the whole index, which is most of what ``search`` costs.
+        """
+        within = f"scope : ({' OR '.join(scopes)}) AND "
+        query = f"SELECT rowid FROM words WHERE words MATCH ? LIMIT {most:d}"  # noqa: S608
+        found = []
+        for phrase in phrases:
+            quoted = '"' + phrase.replace('"', '""') + '"'
+            found.append([n for (n,) in self._db.execute(query, (within + quoted,))])
+        return found
 
     def by_number(self, numbers: Sequence[int]) -> dict[int, Row]:
         """row number -> living record."""
@@ -546,6 +593,17 @@ class Index:
         )
 
 
+@contextlib.contextmanager
+def telling_damage() -> Iterator[None]:
+    """Turn what SQLite says of a file that it cannot read into IndexDamaged or IndexBusy."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            raise errors.IndexBusy(seconds=PATIENCE) from error
+        raise errors.IndexDamaged(detail=str(error)) from error
+
+
 def discard(path: str) -> None:
     """Remove an index file and what belongs to it."""
     for ending in ("", "-wal", "-shm", "-journal"):
@@ -572,6 +630,8 @@ def _create(connection: sqlite3.Connection) -> None:
         for statement in _SCHEMA.split(";\n"):
             connection.execute(statement)
         connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
+        # It begins anywhere, so that no generation of an older index of this place is repeated.
+        connection.execute("INSERT INTO meta VALUES ('generation', abs(random()) >> 16)")
     connection.execute("COMMIT")
 
 

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gettext import NullTranslations
 
 #: Languages with a complete catalogue. Others pass through and are labelled in English.
 CONTRACTS = ("en", "zh-CN")
 
-Translate = Callable[[str], str]
+
+class Translate:
+    """Turns an English label into one of a language; English stays as it is."""
+
+    def __init__(self, catalogue: NullTranslations | None = None) -> None:
+        self._catalogue = catalogue
+
+    def __call__(self, text: str) -> str:
+        """The label in this language; where the catalogue lacks it, the English one."""
+        if self._catalogue is None or not text:
+            return text
+        return self._catalogue.gettext(text)
+
+    def counted(self, one: str, many: str, count: int) -> str:
+        """The form that fits a number, with the number in the place of ``{}``."""
+        if self._catalogue is None:
+            text = one if count == 1 else many
+        else:
+            text = self._catalogue.ngettext(one, many, count)
+        return text.replace("{}", str(count))
 
 
 def choose(*wishes: str | None) -> str:
@@ -34,17 +56,12 @@ def _tag(wish: str) -> str:
 
 @lru_cache(maxsize=8)
 def translator(language: str) -> Translate:
-    """The function that turns an English label into one of this language."""
+    """The labels of a language; those of a language without a catalogue are English."""
     if language.startswith("en"):
-        return _same
+        return Translate()
     import gettext
 
     from memsync import resources
 
-    names = [language.replace("-", "_"), language.partition("-")[0]]
-    found = gettext.translation("memsync", str(resources.locales()), languages=names, fallback=True)
-    return found.gettext
-
-
-def _same(text: str) -> str:
-    return text
+    folder, names = str(resources.locales()), [language.replace("-", "_")]
+    return Translate(gettext.translation("memsync", folder, languages=names, fallback=True))

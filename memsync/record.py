@@ -251,6 +251,20 @@ def meaning_of(title: str, body: str) -> str:
     return normalised_text(title + "\n" + body)
 
 
+# Not after another CR: else a long run of them would be searched again from each one.
+_LINE_BREAKS = re.compile(r"(?<!\r)\r+\n")
+
+
+def plain_breaks(text: str) -> str:
+    """The text with ``\\n`` for every line break of a file from another system."""
+    return _LINE_BREAKS.sub("\n", text) if "\r" in text else text
+
+
+def canonical_body(text: str) -> str:
+    """A body as a record holds it: ``\\n`` breaks, no empty lines before or after."""
+    return plain_breaks(text).strip("\r\n")
+
+
 def title_from(text: str) -> str:
     """A title from a text: its first heading or line, cut at a word within the limit."""
     for line in text.splitlines():

@@ -16,7 +16,9 @@ from functools import lru_cache
 from typing import Any, cast
 
 from memsync.errors import Problem, problem
-from memsync.frontmatter import Document, Value, Writable, dump_document, parse
+from memsync.frontmatter.codec import dump_document
+from memsync.frontmatter.document import parse
+from memsync.frontmatter.model import Document, Value, Writable
 from memsync.record import Scope, instant, is_id, meaning_of
 
 _WHOLE = re.compile("[0-9]{1,9}")

@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memsync.errors import BrokenFile, EditWouldDamage, InvalidRecord
-from memsync.frontmatter import Writable, edit, edit_yaml, parse, parse_yaml
+from memsync.frontmatter.document import parse, parse_yaml
+from memsync.frontmatter.edits import edit, edit_yaml
+from memsync.frontmatter.model import Writable
 
 #: shape -> lines of an entry below the key K; {c} is where a trailing comment may stand.
 SHAPES: dict[str, list[str]] = {

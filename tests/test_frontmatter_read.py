@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsync.errors import MemsyncError
-from memsync.frontmatter import Place, decode, edit, edit_yaml, parse, parse_yaml
+from memsync.frontmatter.document import parse, parse_yaml
+from memsync.frontmatter.edits import edit, edit_yaml
+from memsync.frontmatter.model import Place
+from memsync.frontmatter.schema import decode
 from memsync.frontmatter.strict import DEPTH
 from memsync.record import Authority, Lifecycle, Scope, provisional_id
 
@@ -220,7 +223,7 @@ def test_depth_is_allowed_up_to_its_limit() -> None:
         ),
         (b"T\n<<<<<<< only\n=======\n", []),
         (b"T\n  <<<<<<< HEAD\n  =======\n  >>>>>>> x\n", []),
-        (b"Heading\n=======\ntext\n", []),
+        (b"Not <<<<<<< here\n=======\n>>>>>>> quoted\n", []),
         (b"T\n\x0c\x7f", [(2, "control-character"), (2, "control-character")]),
         (b"---\ntitle: T\n", [(1, "unclosed-front-matter")]),
         (b'---\n\n"title": T\nmore', [(1, "unclosed-front-matter")]),
@@ -384,7 +387,8 @@ def test_the_parser_in_python_reads_the_same() -> None:
     bad = "---\na: 1\na: &x 2\nb: *x\nc: !t 1\nd: a: b\n---\n"
     program = (
         "import sys; sys.modules['yaml._yaml'] = None\n"
-        "from memsync.frontmatter import edit, parse\n"
+        "from memsync.frontmatter.document import parse\n"
+        "from memsync.frontmatter.edits import edit\n"
         "import yaml; assert not yaml.__with_libyaml__\n"
         f"d = parse({raw.encode()!r}, 'f.md')\n"
         f"told = parse({bad.encode()!r}, 'f.md').problems\n"

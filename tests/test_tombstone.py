@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsync.record import Scope
+from memsync.record import Record, Scope
+from memsync.store.purging import permanent_tombstone
 from memsync.tombstone import (
     ForgetReason,
     Tombstone,
@@ -135,3 +136,15 @@ def test_random_tombstones_survive_their_file(
     raw = encode(tombstone)
     assert decode(raw, "t.md").tombstone == tombstone
     assert frontmatter.loads(raw.decode()).get("candidateKey") == (key or None)
+
+
+@pytest.mark.parametrize("key", ["pnpm", "tooling:pnpm", "Src/Auth  login"])
+def test_what_was_forgotten_for_good_is_known_again_by_the_key_it_was_learned_under(
+    key: str,
+) -> None:
+    gone = Record(id=ID, title="Use pnpm", body="never npm", candidate_key=key)
+    raw = permanent_tombstone(gone, SALT.hex(), "2026-11-30T09:12:44Z")
+    mark = decode(raw, f"tombstones/{ID}.md").tombstone
+    assert mark is not None
+    assert matches(mark, key, "In other words", "pnpm is the one", [SALT])
+    assert not matches(mark, key + "x", "In other words", "pnpm is the one", [SALT])

@@ -11,6 +11,7 @@ def advice(code: str, translate: Translate) -> str:
     return {
         "record-not-found": _("`memsync search` finds by words, `memsync list` shows all."),
         "record-ambiguous": _("Give more characters of the id."),
+        "record-elsewhere": _("Give its whole id, or -C and a folder of that project."),
         "record-forgotten": _("`memsync rollback` with its id brings it back."),
         "no-memory-repository": _("`memsync init` begins one."),
         "not-a-memory-repository": _("Set MEMSYNC_HOME to an empty or new folder."),

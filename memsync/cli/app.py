@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -117,12 +119,10 @@ def program(ctx: click.Context, folder: str | None, as_json: bool) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the program; the boundary where errors become words and an exit status."""
-    as_json = "--json" in arguments
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    as_json = "--json" in [*itertools.takewhile(lambda given: given != "--", arguments)]
+    _ready_streams()
     try:
-        result: Any = program.main(args=[*arguments], prog_name="memsync", standalone_mode=False)
+        result = _called([*arguments])
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except errors.MemsyncError as error:
@@ -141,21 +141,52 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except OSError as error:
         detail = error.strerror or str(error)
-        return _told(errors.CannotRead(path=str(error.filename or "?"), detail=detail), as_json)
+        if error.filename is None:  # what reads and writes files names them: this is our output
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _told(errors.CannotWrite(path="stdout", detail=detail), as_json)
+        return _told(errors.CannotRead(path=str(error.filename), detail=detail), as_json)
+
+
+def _called(arguments: list[str]) -> Any:
+    """Call the command. click's own ``main`` is left to the shell's completion: it would turn a
+    reader that has gone into a failure."""
+    if "_MEMSYNC_COMPLETE" in os.environ:
+        return program.main(args=arguments, prog_name="memsync", standalone_mode=False)
+    with program.make_context("memsync", arguments) as context:
+        return program.invoke(context)
+
+
+def _ready_streams() -> None:
+    """Streams that never fail over a character; a stream that was closed leads nowhere."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest free number, which is this one
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115 - it lives as long as we do
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _told(error: errors.MemsyncError, as_json: bool) -> int:
     from memsync.cli.screen import tell_error
 
-    tell_error(error, as_json)
+    with contextlib.suppress(BrokenPipeError):
+        tell_error(error, as_json)
     return int(error.exit_status)
 
 
 def _wrong_call(error: click.ClickException, as_json: bool) -> int:
-    if as_json:
-        from memsync.cli.screen import tell_error
+    from memsync.cli.screen import note, tell_error, words
 
-        tell_error(errors.UsageWrong(detail=error.format_message()), as_json)
-    else:
-        error.show()
+    tell_error(errors.UsageWrong(detail=error.format_message()), as_json)
+    context = getattr(error, "ctx", None)
+    if context is not None and not as_json:
+        _ = words()
+        note("  " + context.get_usage().replace("Usage:", _("Usage:"), 1))
+        note("  " + _("`{} --help` says more.").replace("{}", context.command_path))
     return int(errors.Exit.USAGE)

@@ -13,7 +13,7 @@ import click
 from memsync import errors
 from memsync.cli import labels
 from memsync.cli.memories import entry_json, show_card, tell_applied, text_from
-from memsync.cli.screen import give, safe, say, style, table, wrapped
+from memsync.cli.screen import columns, give, safe, say, style, table, width, wrapped
 from memsync.cli.session import MemoryId, Session, with_session
 from memsync.contract.codec import to_json
 from memsync.contract.requests import (
@@ -49,7 +49,8 @@ def correct_command(
 ) -> int:
     """Put TEXT in the place of what a memory says; the old text stays in its history."""
     given = text_from(text, text_option)
-    applied = session.provider.apply(CorrectInput(memory, given, title, supersede, expect))
+    wanted = CorrectInput(memory, given, title, supersede, expect, session.here(memory))
+    applied = session.provider.apply(wanted)
     assert applied.entry is not None
     sentence = session.translate("Corrected {}").replace("{}", applied.entry.record.id)
     return tell_applied(session, applied, sentence)
@@ -66,11 +67,16 @@ def forget_command(
 ) -> int:
     """Forget a memory. `rollback` brings it back, unless it was forgotten with --permanent."""
     _one_of(memory, missing)
-    applied = session.provider.apply(ForgetInput(memory, permanent, missing, expect))
+    wanted = ForgetInput(memory, permanent, missing, expect, session.here(memory))
+    applied = session.provider.apply(wanted)
     _ = session.translate
     if missing:
-        told = _("Forgot {} memories whose files were gone")
-        return tell_applied(session, applied, told.replace("{}", str(len(applied.ids))))
+        told = _.counted(
+            "Forgot {} memory whose file was gone",
+            "Forgot {} memories whose files were gone",
+            len(applied.ids),
+        )
+        return tell_applied(session, applied, told)
     told = _("Forgot {} for good") if permanent else _("Forgot {}")
     status = tell_applied(session, applied, told.replace("{}", applied.ids[0]))
     if permanent and not session.as_json:
@@ -81,7 +87,7 @@ def forget_command(
 
 def _one_of(memory: str | None, missing: bool) -> None:
     if (memory is None) == (not missing):
-        raise errors.InvalidValue(field="ID", value=memory, allowed="one ID, or --missing")
+        raise errors.UsageWrong(detail="give one ID, or --missing")
 
 
 @click.command("rollback")
@@ -95,10 +101,11 @@ def rollback_command(
 ) -> int:
     """Bring back an earlier version of a memory, or a forgotten memory."""
     _one_of(memory, missing)
-    applied = session.provider.apply(RollbackInput(memory, to, missing, expect))
+    wanted = RollbackInput(memory, to, missing, expect, session.here(memory))
+    applied = session.provider.apply(wanted)
     _ = session.translate
     if missing:
-        told = _("Put back {} files").replace("{}", str(len(applied.changed)))
+        told = _.counted("Put back {} file", "Put back {} files", len(applied.changed))
     else:
         told = _("Brought back {}").replace("{}", applied.ids[0])
     return tell_applied(session, applied, told)
@@ -167,16 +174,27 @@ def conflicts_command(session: Session) -> int:
         _ = session.translate
         for entry in found.records:
             show_card(session, entry)
-            say("    0  " + wrapped(safe(entry.record.body), 90, "       ").lstrip())
-            for number, other in enumerate(entry.record.conflict, 1):
+            item = entry.record
+            titles = all(other.field == "title" for other in item.conflict)
+            _say_choice("    0  ", item.title if titles else item.body)
+            for number, other in enumerate(item.conflict, 1):
                 told = other.text or _("too long for the file; it is in commit {}").replace(
                     "{}", other.commit or "?"
                 )
-                head = f"    {number}  [{other.field}] "
-                say(head + wrapped(safe(told), 90, "       ").lstrip())
+                field = labels.fields(_).get(other.field, other.field)
+                _say_choice(f"    {number}  [{safe(field)}] ", told)
         if not found.records:
             say(_("No open conflicts."))
     return int(errors.Exit.ATTENTION) if found.records else 0
+
+
+def _say_choice(head: str, text: str) -> None:
+    """One side of a conflict, with its number before it."""
+    taken = columns(head)
+    lines = wrapped(safe(text), width() - taken).splitlines() or [""]
+    say(head + lines[0])
+    for line in lines[1:]:
+        say(" " * taken + line)
 
 
 @click.command("resolve")
@@ -198,8 +216,9 @@ def resolve_command(
     if by_editor:
         text = _edited(session, memory)
     if take is None and text is None:
-        raise errors.InvalidValue(field="resolve", value=None, allowed="--take, --text or --edit")
-    applied = session.provider.apply(ResolveInput(memory, take, text, expect))
+        raise errors.UsageWrong(detail="give --take, --text or --edit")
+    wanted = ResolveInput(memory, take, text, expect, session.here(memory))
+    applied = session.provider.apply(wanted)
     assert applied.entry is not None
     left = len(applied.entry.record.conflict)
     _ = session.translate

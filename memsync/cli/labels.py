@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsync.cli import phrases
 from memsync.contract.results import Entry, Forgotten, Why
 from memsync.errors import Problem
 from memsync.language import Translate
@@ -51,6 +52,11 @@ def authorities(_: Translate) -> dict[str, str]:
     return {"explicit": _("you said so"), "inferred": _("learned from work")}
 
 
+def fields(_: Translate) -> dict[str, str]:
+    """What two machines can disagree on."""
+    return {"body": _("text"), "title": _("title")}
+
+
 def forget_reasons(_: Translate) -> dict[str, str]:
     """Why something was forgotten."""
     return {
@@ -88,8 +94,16 @@ def notice(why: Why, _: Translate) -> str:
     """One notice in words."""
     text = notices(_).get(why.code, why.code)
     for position, fact in enumerate(why.facts):
-        text = text.replace(f"{{{position}}}", fact)
+        text = text.replace(f"{{{position}}}", _notice_fact(why.code, fact, _))
     return text
+
+
+def _notice_fact(code: str, fact: str, _: Translate) -> str:
+    if code == "repository-state":
+        return phrases.said(fact, _)
+    if code == "scope-follows-folder":
+        return {"global": _("global"), "project": _("project")}.get(fact, fact)
+    return day(fact) if code == "remembered-again" else fact
 
 
 def scope_of(item: Record, _: Translate) -> str:
@@ -106,9 +120,7 @@ def day(moment: str | None) -> str:
 
 def evidence(count: int, _: Translate) -> str:
     """How much evidence there is."""
-    if count == 1:
-        return _("1 piece of evidence")
-    return _("{} pieces of evidence").replace("{}", str(count))
+    return _.counted("{} piece of evidence", "{} pieces of evidence", count)
 
 
 def card(entry: Entry, _: Translate) -> str:
@@ -138,4 +150,5 @@ def forgotten(item: Forgotten, _: Translate) -> str:
 def problem(found: Problem, _: Translate) -> tuple[str, str]:
     """Where a problem is, and what it is with what would be right."""
     where = f"{found.path}:{found.line}" if found.line else found.path
-    return where, f"{found.message}; {found.remedy} [{found.code}]"
+    message, remedy = phrases.problem(found, _)
+    return where, f"{message}; {remedy} [{found.code}]"

@@ -6,12 +6,13 @@ import os
 import shlex
 import subprocess
 import sys
+from enum import StrEnum
 from typing import Any
 
 import click
 
 from memsync import errors
-from memsync.cli import labels
+from memsync.cli import labels, phrases
 from memsync.cli.screen import give, note, safe, say, style, whys, width, wrapped
 from memsync.cli.session import MemoryId, ProjectKey, Session, with_session
 from memsync.contract.codec import to_json
@@ -27,6 +28,13 @@ from memsync.record import Lifecycle, MemoryClass, MemoryType, Scope
 
 #: A text on standard input or from an editor is read up to this many bytes.
 _INPUT_LIMIT = 1024 * 1024
+#: The states that living memories have.
+STATES = ("active", "candidate", "superseded", "conflict", "paused", "expired", "not-yet-valid")
+
+
+def _values(kind: type[StrEnum]) -> list[str]:
+    """The values of an enum: click would offer the names of its members."""
+    return [member.value for member in kind]
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
@@ -92,7 +100,7 @@ def text_from(argument: str | None, option: str | None) -> str:
     Raises TextEmpty, TextNotReadable.
     """
     if argument is not None and option is not None:
-        raise errors.InvalidValue(field="text", value=option, allowed="one text, not two")
+        raise errors.UsageWrong(detail="give one text, not two")
     given = argument if argument is not None else option
     if given is not None and given != "-":
         return given
@@ -111,7 +119,7 @@ def text_from(argument: str | None, option: str | None) -> str:
 @click.command("remember")
 @click.argument("text", required=False)
 @click.option("--text", "text_option", help="The text, instead of TEXT.")
-@click.option("--scope", type=click.Choice([*Scope]), help="Where it holds; default: here.")
+@click.option("--scope", type=click.Choice(_values(Scope)), help="Where it holds; default: here.")
 @click.option("--project", type=ProjectKey(), help="A known project, instead of the folder's.")
 @click.option("--title", help="The title; default: the first line.")
 @click.option("--category", help="A word to group by, such as testing.")
@@ -120,8 +128,10 @@ def text_from(argument: str | None, option: str | None) -> str:
 @click.option("--task", "tasks", multiple=True, help="Only for tasks with these words.")
 @click.option("--operation", "operations", multiple=True, help="Only for this operation.")
 @click.option("--phase", "phases", multiple=True, help="Only in this phase of work.")
-@click.option("--type", "memory_type", type=click.Choice([*MemoryType]), help="What kind it is.")
-@click.option("--class", "memory_class", type=click.Choice([*MemoryClass]), help="What of.")
+@click.option(
+    "--type", "memory_type", type=click.Choice(_values(MemoryType)), help="What kind it is."
+)
+@click.option("--class", "memory_class", type=click.Choice(_values(MemoryClass)), help="What of.")
 @click.option("--valid-from", help="The first day on which it holds.")
 @click.option("--valid-until", help="The last day on which it holds.")
 @click.option("--language", help="The language of the text, such as zh-CN.")
@@ -160,14 +170,28 @@ def query_options(command: Any) -> Any:
     for option in reversed(
         (
             click.option("--all", "everything", is_flag=True, help="All projects, not only here."),
-            click.option("--scope", type=click.Choice([*Scope]), help="Only this scope."),
+            click.option("--scope", type=click.Choice(_values(Scope)), help="Only this scope."),
             click.option("--project", type=ProjectKey(), help="Another project than here."),
-            click.option("--type", "memory_type", type=click.Choice([*MemoryType])),
-            click.option("--class", "memory_class", type=click.Choice([*MemoryClass])),
-            click.option("--lifecycle", type=click.Choice([*Lifecycle])),
+            click.option(
+                "--type",
+                "memory_type",
+                type=click.Choice(_values(MemoryType)),
+                help="Only this type.",
+            ),
+            click.option(
+                "--class",
+                "memory_class",
+                type=click.Choice(_values(MemoryClass)),
+                help="Only this class.",
+            ),
+            click.option(
+                "--lifecycle",
+                type=click.Choice(_values(Lifecycle)),
+                help="Only this lifecycle.",
+            ),
             click.option("--category", help="Only this category."),
             click.option("--tag", help="Only with this tag."),
-            click.option("--state", help="Only in this state, such as candidate or paused."),
+            click.option("--state", type=click.Choice(STATES), help="Only in this state."),
             click.option("--limit", type=click.IntRange(min=1), help="At most so many."),
         )
     ):
@@ -248,7 +272,9 @@ def show_card(session: Session, entry: Entry) -> None:
 @click.command("search")
 @click.argument("words", nargs=-1)
 @click.option("--here", is_flag=True, help="Only this project and what holds everywhere.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many."
+)
 @with_session
 def search_command(session: Session, words: tuple[str, ...], here: bool, limit: int) -> int:
     """Find memories by WORDS, the best first. One word is enough."""
@@ -323,7 +349,8 @@ def _details(entry: Entry, session: Session) -> list[tuple[str, str]]:
     ]
     for number, conflict in enumerate(item.conflict, 1):
         told = conflict.text or conflict.commit or ""
-        listed.append((_("Conflict {}").replace("{}", str(number)), f"{conflict.field}: {told}"))
+        what = labels.fields(_).get(conflict.field, conflict.field)
+        listed.append((_("Conflict {}").replace("{}", str(number)), f"{what}: {told}"))
     return [(label, value) for label, value in listed if value]
 
 
@@ -335,8 +362,9 @@ def _evidence(entry: Entry, session: Session) -> str:
     confirmed = _("confirmed {}").replace("{}", labels.day(entry.confirmed))
     lines = [f"{told}, {confirmed}" if entry.confirmed else told]
     for item in entry.record.evidence[-5:]:
+        said = phrases.said(item.summary, _) if item.summary else item.key
         mark = "+" if item.success else "-" if item.success is False else "·"
-        lines.append(f"{mark} {labels.day(item.observed_at)} {item.summary or item.key}")
+        lines.append(f"{mark} {labels.day(item.observed_at)} {said}")
     return "\n".join(lines)
 
 

@@ -106,7 +106,7 @@ def list_known(session: Session) -> int:
         (
             k.key,
             safe(k.name),
-            _("{} memories").replace("{}", str(counted.get(k.key, 0))),
+            _.counted("{} memory", "{} memories", counted.get(k.key, 0)),
             safe(", ".join(k.aliases)) or "–",
         )
         for k in known

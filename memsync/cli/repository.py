@@ -7,7 +7,7 @@ import os
 import click
 
 from memsync import config, errors
-from memsync.cli import labels
+from memsync.cli import labels, phrases
 from memsync.cli.memories import tell_applied
 from memsync.cli.screen import give, note, safe, say, style, table, whys
 from memsync.cli.session import F, MemoryId, ProjectKey, Session, with_session
@@ -23,8 +23,7 @@ def init_command(session: Session) -> int:
     from memsync.store.beginning import begin
 
     machine = session.machine
-    language = machine.environment.locale_language() or "en"
-    begun = begin(machine.home, machine.environment, language)
+    begun = begin(machine.home, machine.environment, config.early_language(session.variables))
     if session.as_json:
         give(
             home=begun.home,
@@ -130,8 +129,12 @@ def lint_command(session: Session, path: str | None) -> int:
     else:
         _ = session.translate
         show_problems(session, problems)
-        counted = _("{0} memories, {1} errors, {2} notices")
-        note(counted.format(reader.index.count(), len(broken), len(problems) - len(broken)))
+        counted = (
+            _.counted("{} memory", "{} memories", reader.index.count()),
+            _.counted("{} error", "{} errors", len(broken)),
+            _.counted("{} notice", "{} notices", len(problems) - len(broken)),
+        )
+        note(_("{0}, {1}, {2}").format(*counted))
     return int(Exit.ATTENTION) if broken else 0
 
 
@@ -165,9 +168,11 @@ def doctor_command(session: Session, fix: bool) -> int:
     _ = session.translate
     words = {"ok": _("ok"), "attention": _("look"), "failed": _("failed")}
     for check in checks:
-        remedy = f" → {check.remedy}" if check.remedy else ""
+        remedy = f" → {phrases.said(check.remedy, _)}" if check.remedy else ""
         mark = style(words[check.state], fg="green" if check.state == "ok" else "yellow")
-        say(safe(f"{check.name:<16} ") + mark + safe(f"  {check.evidence}{remedy}"))
+        say(
+            safe(f"{check.name:<16} ") + mark + safe(f"  {phrases.said(check.evidence, _)}{remedy}")
+        )
     for name in mended:
         say(safe(_("mended: {}").replace("{}", name)))
     return int(Exit.ATTENTION) if bad else 0
@@ -209,7 +214,9 @@ def config_command(session: Session, name: str | None, value: str | None, unset:
 def _pausing(
     session: Session, paused: bool, memory: str | None, project: str | None, **on: bool
 ) -> int:
-    reference = None
+    reference = session.here(memory) if memory is not None else None
+    if memory is not None and project is not None:
+        raise errors.InvalidValue(field="project", value=project, allowed="no ID beside it")
     if project is not None:
         reference = session.project() if project == "." else ProjectRef(key=project)
     wanted = PauseInput(paused, memory, reference, on["learning"], on["retrieval"])

@@ -9,21 +9,23 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memsync import bootstrap, errors
-from memsync.contract.results import Why
+from memsync import config, errors
 from memsync.language import Translate, translator
+
+if TYPE_CHECKING:
+    from memsync.contract.results import Why
 
 SCHEMA = "memsync.cli.v1"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def words() -> Translate:
-    """Labels in the language of the process, for what is shown before any memory is opened."""
-    return translator(bootstrap.locale_language(os.environ))
+    """Labels for what is shown before any memory is opened, and for errors."""
+    return translator(config.early_language(os.environ))
 
 
 # --- text ----------------------------------------------------------------------------------
@@ -49,31 +51,39 @@ def columns(text: str) -> int:
     return taken
 
 
+def cut(text: str, room: int) -> str:
+    """The beginning of a text that takes at most ``room`` columns, but at least one character."""
+    taken = 0
+    for position, character in enumerate(text):
+        taken += columns(character)
+        if taken > room and position:
+            return text[:position]
+    return text
+
+
 def fit(text: str, room: int) -> str:
     """A text within ``room`` columns, with an ellipsis where it is cut."""
-    if columns(text) <= room:
-        return text
-    kept, taken = "", 1
-    for character in text:
-        taken += columns(character)
-        if taken > room:
-            break
-        kept += character
-    return kept.rstrip() + "…"
+    return text if columns(text) <= room else cut(text, room - 1).rstrip() + "…"
 
 
 def wrapped(text: str, room: int, indent: str = "") -> str:
     """A text broken into lines of at most ``room`` columns, between words where there are any."""
     lines = []
-    for line in text.splitlines():
-        begins = indent + line[: len(line) - len(line.lstrip())]
+    for line in text.expandtabs(4).splitlines():
+        begins = (indent + line[: len(line) - len(line.lstrip())])[: room // 2]
         current = begins
-        for word in re.findall(r"\s*[^\s\u2e80-\uffef]+|\s*[\u2e80-\uffef]", line.strip()):
+        for word in re.findall(
+            r"\s*[^\s\u2e80-\uffef]+|\s*[\u2e80-\uffef][，。、；：？！）」』》”’…]*", line.strip()
+        ):
             if columns(current + word) > room and current.strip():
                 lines.append(current.rstrip())
                 current = begins + word.lstrip()
             else:
                 current += word
+            while columns(current) > room:
+                head = cut(current, room)
+                lines.append(head)
+                current = begins + current[len(head) :]
         lines.append(current.rstrip())
     return "\n".join(lines)
 
@@ -128,14 +138,14 @@ def tell_error(error: errors.MemsyncError, as_json: bool) -> None:
         told = {"code": error.code, "message": str(error), "facts": _jsonable(error.facts)}
         click.echo(json.dumps({"error": told}, ensure_ascii=False), err=True)
         return
+    from memsync.cli import phrases
     from memsync.cli.advice import advice
 
     _ = words()
     head = f"error[{error.code}]"
     if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
         head = click.style(head, fg="red", bold=True)
-    sentence = _(error.template).format_map(errors.Facts(error.facts))
-    note(f"{head} {safe(sentence)}")
+    note(f"{head} {safe(phrases.error(error, _))}")
     told_advice = advice(error.code, _)
     if told_advice:
         note(f"  {told_advice}")

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from memsync import bootstrap, errors
+from memsync import bootstrap, config, errors, record
 from memsync.contract import Provider
 from memsync.contract.requests import ProjectRef
 from memsync.language import Translate, translator
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+if TYPE_CHECKING:
+    _Text = click.ParamType[str]
+else:
+    _Text = click.ParamType  # older releases of click do not take the parameter
 
 
 class Session:
@@ -50,7 +55,7 @@ class Session:
         try:
             return self.machine.language()
         except errors.MemsyncError:
-            return bootstrap.locale_language(self.variables)
+            return config.early_language(self.variables)
 
     def project(self, path: str | None = None) -> ProjectRef:
         """The code project of a folder: the one named, else ``-C``, else here."""
@@ -60,6 +65,11 @@ class Session:
         if not os.path.exists(chosen):
             raise errors.PathNotFound(path=chosen)
         return ProjectRef(path=os.path.abspath(chosen))
+
+    def here(self, memory: str | None) -> ProjectRef:
+        """Where a command that changes ``memory`` is called; a whole id needs no place."""
+        whole = memory is None or record.is_id(memory)
+        return ProjectRef() if whole else self.project()
 
     def close(self) -> None:
         """Close what was opened."""
@@ -94,7 +104,7 @@ def with_session(command: F) -> F:
     )(command)
 
 
-class MemoryId(click.ParamType[str]):
+class MemoryId(_Text):
     """An id, a unique prefix or an exact title; the shell completes ids."""
 
     name = "id"
@@ -119,7 +129,7 @@ class MemoryId(click.ParamType[str]):
         ]
 
 
-class ProjectKey(click.ParamType[str]):
+class ProjectKey(_Text):
     """The key or name of a known project; the shell completes keys."""
 
     name = "project"

@@ -168,7 +168,7 @@ def _matched(found: Explained, _: Translate) -> str:
     }
     told = [f"{levels[level]}: {words[state]}" for level, state in found.levels]
     told += [word(why, reasons(_), _) for why in found.matched]
-    return "; ".join(told) or _("it holds everywhere")
+    return _("; ").join(told) or _("it holds everywhere")
 
 
 def _delivered(why: Why, _: Translate) -> str:

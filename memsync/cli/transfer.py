@@ -8,7 +8,7 @@ import sys
 import click
 
 from memsync import errors
-from memsync.cli.screen import give, note, say
+from memsync.cli.screen import give, note, safe, say
 from memsync.cli.session import Session, with_session
 
 
@@ -17,25 +17,26 @@ from memsync.cli.session import Session, with_session
 @with_session
 def export_command(session: Session, output: str | None) -> int:
     """Write everything that the memory holds as one JSON Lines stream."""
-    from memsync.store.transfer import export
+    from memsync.store.transfer import export, left_out
 
     reader = session.machine.reader()
-    count = 0
+    lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in export(reader)]
+    _ = session.translate
     if output is None:
-        for line in export(reader):
-            click.echo(json.dumps(line, ensure_ascii=False))
-        return 0
-    try:
-        with open(output, "x", encoding="utf-8") as stream:
-            for line in export(reader):
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-                count += 1
-    except FileExistsError as error:
-        raise errors.CannotWrite(path=output, detail="it exists already") from error
-    except OSError as error:
-        raise errors.CannotWrite(path=output, detail=error.strerror or "") from error
-    note(session.translate("Wrote {} lines").replace("{}", str(count)))
-    return 0
+        click.echo("".join(lines), nl=False)
+    else:
+        try:
+            with open(output, "x", encoding="utf-8") as stream:
+                stream.writelines(lines)
+        except FileExistsError as error:
+            raise errors.CannotWrite(path=output, detail="it exists already") from error
+        except OSError as error:
+            raise errors.CannotWrite(path=output, detail=error.strerror or "") from error
+        note(_.counted("Wrote {} line", "Wrote {} lines", len(lines)))
+    missing = left_out(reader)
+    for path in missing:
+        note(safe(_("left out: {}").replace("{}", path)))
+    return int(errors.Exit.ATTENTION) if missing else 0
 
 
 @click.command("import")
@@ -68,8 +69,12 @@ def import_command(session: Session, source: str | None, kind: str) -> int:
         give(changed=[*found.new], same=len(found.same), kept=[*found.kept], commit=found.commit)
     else:
         _ = session.translate
-        told = _("Imported {0} files; {1} were here already, {2} stay as they are here")
-        say(told.format(len(found.new), len(found.same), len(found.kept)))
+        told = (
+            _.counted("Imported {} file", "Imported {} files", len(found.new)),
+            _.counted("{} was here already", "{} were here already", len(found.same)),
+            _.counted("{} stays as it is here", "{} stay as they are here", len(found.kept)),
+        )
+        say(_("{0}; {1}; {2}").format(*told))
         for path in found.kept:
-            note(f"  {path}")
+            note(safe(f"  {path}"))
     return int(errors.Exit.ATTENTION) if found.kept else 0

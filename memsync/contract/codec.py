@@ -1,18 +1,35 @@
-"""The contract as JSON: every request and result to a plain object and back, strictly."""
+"""The contract as JSON: every request and result to a plain object and back, strictly.
+
+How a dataclass is written and read is worked out once for each class, from its type hints.
+"""
 
 from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
-from functools import cache
 from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 from memsync import errors
 
 T = TypeVar("T")
+_Encode = Callable[[Any], Any]
+_Decode = Callable[[Any, str], Any]
+
+
+def _once(make: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Work out an answer once for each type; types are few and live as long as the process."""
+    known: dict[Any, T] = {}
+
+    def get(kind: Any) -> T:
+        found = known.get(kind)
+        if found is None:
+            found = known[kind] = make(kind)
+        return found
+
+    return get
 
 
 def camel(name: str) -> str:
@@ -21,31 +38,9 @@ def camel(name: str) -> str:
     return head + "".join(word.capitalize() for word in rest)
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return {
-        k: v for k, v in typing.get_type_hints(kind).items() if get_origin(v) is not typing.ClassVar
-    }
-
-
 def to_json(value: object) -> Any:
-    """A value of the contract as JSON. Absent optional fields stay out."""
-    if is_dataclass(value) and not isinstance(value, type):
-        found = {}
-        for item in fields(value):
-            inner = getattr(value, item.name)
-            if item.name == "extra":
-                found.update(inner)
-            elif inner is not None and inner != ():
-                found[camel(item.name)] = to_json(inner)
-        return found
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, tuple | list):
-        return [to_json(inner) for inner in value]
-    if isinstance(value, Mapping):
-        return {key: to_json(inner) for key, inner in value.items()}
-    return value
+    """A value of the contract as JSON. Absent optional fields and empty lists stay out."""
+    return _encoder(type(value))(value)
 
 
 def from_json(kind: type[T], value: object, where: str = "$") -> T:
@@ -53,59 +48,159 @@ def from_json(kind: type[T], value: object, where: str = "$") -> T:
 
     Raises RequestInvalid, which says where, for an unknown or missing field or a wrong type.
     """
-    if not isinstance(value, dict):
-        raise errors.RequestInvalid(where=where, detail="an object is expected")
-    hints = _hints(cast(Any, kind))
-    names = {camel(item.name): item for item in fields(cast("Any", kind))}
+    return cast(T, _reader(kind)(value, where))
+
+
+# --- writing -------------------------------------------------------------------------------
+
+
+@_once
+def _encoder(kind: Any) -> _Encode:
+    if is_dataclass(kind):
+        return _object_encoder(kind)
+    if issubclass(kind, StrEnum):
+        return lambda value: value.value
+    if issubclass(kind, tuple | list):
+        return lambda value: [_encoder(type(inner))(inner) for inner in value]
+    if issubclass(kind, Mapping):
+        return lambda value: {k: _encoder(type(inner))(inner) for k, inner in value.items()}
+    return lambda value: value
+
+
+def _object_encoder(kind: Any) -> _Encode:
+    plan = [(item.name, camel(item.name)) for item in fields(kind) if item.name != "extra"]
+    known = frozenset(key for _, key in plan)
+    keeps_extra = any(item.name == "extra" for item in fields(kind))
+    plain = (str, int, float, bool)
+
+    def encode(value: Any) -> dict[str, Any]:
+        found = {}
+        for name, key in plan:
+            inner = getattr(value, name)
+            if inner is None or inner == ():
+                continue
+            found[key] = inner if type(inner) in plain else _encoder(type(inner))(inner)
+        if keeps_extra and value.extra:
+            for key, inner in value.extra.items():
+                found[_escaped(key) if key in known or key[:1] == "/" else key] = inner
+        return found
+
+    return encode
+
+
+def _escaped(key: str) -> str:
+    """An unknown key that is spelled like a known one, told apart."""
+    return "/" + key
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+@_once
+def _reader(kind: Any) -> _Decode:
+    hints = {
+        name: hint
+        for name, hint in typing.get_type_hints(kind).items()
+        if get_origin(hint) is not typing.ClassVar
+    }
+    listed = [item for item in fields(kind) if item.name != "extra"]
+    readers = {camel(item.name): (item.name, _decoder(hints[item.name])) for item in listed}
+    needed = [
+        (item.name, camel(item.name))
+        for item in listed
+        if item.default is MISSING and item.default_factory is MISSING
+    ]
     keeps_extra = "extra" in hints
-    unknown = {key: inner for key, inner in value.items() if key not in names}
-    if unknown and not keeps_extra:
-        raise errors.RequestInvalid(where=where, detail=f"unknown field {min(unknown)}")
-    arguments: dict[str, Any] = {}
-    for key, item in names.items():
-        if item.name == "extra":
-            arguments["extra"] = unknown
-        elif key in value:
-            arguments[item.name] = _read(hints[item.name], value[key], f"{where}.{key}")
-        elif item.default is MISSING and item.default_factory is MISSING:
-            raise errors.RequestInvalid(where=where, detail=f"the field {key} is missing")
-    return kind(**arguments)
 
-
-def _read(hint: Any, value: object, where: str) -> object:
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        if value is None and type(None) in inner:
-            return None
-        return _read(next(a for a in inner if a is not type(None)), value, where)
-    if origin is tuple:
-        if not isinstance(value, list):
-            raise errors.RequestInvalid(where=where, detail="a list is expected")
-        if len(inner) == 2 and inner[1] is Ellipsis:
-            return tuple(_read(inner[0], v, f"{where}[{n}]") for n, v in enumerate(value))
-        return tuple(_read(h, v, where) for h, v in zip(inner, value, strict=True))
-    if origin is dict or origin is Mapping or hint is Mapping:
+    def read(value: Any, where: str) -> Any:
         if not isinstance(value, dict):
             raise errors.RequestInvalid(where=where, detail="an object is expected")
-        return {str(k): _read(inner[1], v, f"{where}.{k}") for k, v in value.items()}
+        arguments: dict[str, Any] = {}
+        extra = {}
+        for key, inner in value.items():
+            found = readers.get(key)
+            if found is not None:
+                arguments[found[0]] = found[1](inner, f"{where}.{key}")
+            elif keeps_extra:
+                extra[key.removeprefix("/")] = inner
+            else:
+                raise errors.RequestInvalid(where=where, detail=f"unknown field {key}")
+        for name, key in needed:
+            if name not in arguments:
+                raise errors.RequestInvalid(where=where, detail=f"the field {key} is missing")
+        if extra:
+            arguments["extra"] = extra
+        return kind(**arguments)
+
+    return read
+
+
+@_once
+def _decoder(hint: Any) -> _Decode:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _optional(_decoder(next(a for a in inner if a is not type(None))), inner)
+    if origin is tuple:
+        return _list_reader(inner)
+    if origin in (dict, Mapping) or hint is Mapping:
+        return _mapping_reader(_decoder(inner[1]))
     if is_dataclass(hint):
-        return from_json(cast("type[object]", hint), value, where)
-    return _scalar(hint, value, where)
-
-
-def _scalar(hint: Any, value: object, where: str) -> object:
+        return _reader(hint)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
-        try:
-            return hint(str(value))
-        except ValueError:
-            allowed = ", ".join(hint)
-            raise errors.RequestInvalid(where=where, detail=f"one of {allowed}") from None
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        return _enum_reader(hint)
     if hint in (str, int, bool, float):
-        if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
-            raise errors.RequestInvalid(where=where, detail=f"a {hint.__name__} is expected")
-        return value
-    if hint is object:
-        return value
+        return _plain_reader(hint)
+    if hint in (object, Any):
+        return lambda value, where: value  # noqa: ARG005 - any value is fine
     raise AssertionError(f"the contract has no codec for {hint}")
+
+
+def _optional(read: _Decode, kinds: tuple[Any, ...]) -> _Decode:
+    allowed = type(None) in kinds
+    return lambda value, where: None if value is None and allowed else read(value, where)
+
+
+def _list_reader(inner: tuple[Any, ...]) -> _Decode:
+    endless = len(inner) == 2 and inner[1] is Ellipsis
+    readers = [_decoder(hint) for hint in inner if hint is not Ellipsis]
+
+    def read(value: Any, where: str) -> Any:
+        if not isinstance(value, list) or not (endless or len(value) == len(readers)):
+            raise errors.RequestInvalid(where=where, detail="a list is expected")
+        if endless:
+            return tuple([readers[0](v, f"{where}[{n}]") for n, v in enumerate(value)])
+        return tuple(r(v, where) for r, v in zip(readers, value, strict=True))
+
+    return read
+
+
+def _mapping_reader(inner: _Decode) -> _Decode:
+    def read(value: Any, where: str) -> Any:
+        if not isinstance(value, dict):
+            raise errors.RequestInvalid(where=where, detail="an object is expected")
+        return {str(k): inner(v, f"{where}.{k}") for k, v in value.items()}
+
+    return read
+
+
+def _enum_reader(kind: type[StrEnum]) -> _Decode:
+    known = {member.value: member for member in kind}
+
+    def read(value: Any, where: str) -> Any:
+        found = known.get(value) if isinstance(value, str) else None
+        if found is None:
+            raise errors.RequestInvalid(where=where, detail=f"one of {', '.join(kind)}")
+        return found
+
+    return read
+
+
+def _plain_reader(kind: type) -> _Decode:
+    def read(value: Any, where: str) -> Any:
+        if type(value) is kind:
+            return value
+        if kind is float and type(value) is int:
+            return float(value)
+        raise errors.RequestInvalid(where=where, detail=f"a {kind.__name__} is expected")
+
+    return read

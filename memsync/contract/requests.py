@@ -152,6 +152,10 @@ QUERIES: tuple[type[Query], ...] = (
 
 
 # --- apply ---------------------------------------------------------------------------------
+#
+# Where an operation on a memory names a ``project``, that is where the caller is: a title or the
+# beginning of an id then reaches only its memories and the global ones, while a whole id reaches
+# its memory wherever that belongs.
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +191,7 @@ class CorrectInput:
     title: str | None = None
     supersede: bool = False
     expected_revision: str | None = None
+    project: ProjectRef = ProjectRef()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +203,7 @@ class ForgetInput:
     permanent: bool = False
     missing: bool = False
     expected_revision: str | None = None
+    project: ProjectRef = ProjectRef()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +218,7 @@ class RollbackInput:
     to: str | None = None
     missing: bool = False
     expected_revision: str | None = None
+    project: ProjectRef = ProjectRef()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +230,15 @@ class ResolveInput:
     take: int | None = None
     text: str | None = None
     expected_revision: str | None = None
+    project: ProjectRef = ProjectRef()
 
 
 @dataclass(frozen=True, slots=True)
 class PauseInput:
-    """Pause or resume one memory, a project, learning, retrieval, or (all empty) everything."""
+    """Pause or resume one memory, a project, learning, retrieval, or (all empty) everything.
+
+    With an ``id``, ``project`` says where the caller is.
+    """
 
     operation: ClassVar[str] = "pause"
     paused: bool = True

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from memsync import tokens
 from memsync.contract.requests import ManifestQuery
 from memsync.contract.results import Explained, Why
-from memsync.director.select import Considered, Director, request_of
+from memsync.director.select import Considered, Director, request_of, why
 from memsync.index import Row
 
 
 def explain(
     director: Director, query: ManifestQuery, row: Row, project: str | None, language: str
 ) -> Explained:
-    """Walk the three links for a living memory."""
+    """Walk the three links for a living memory.
+
+    Of a memory of another project only that is told: neither its title nor its text.
+    """
+    if row.project is not None and row.project != project:
+        saved = Why("saved", (f"projects/{row.project}",))
+        return Explained(None, saved, (), Why("wrong-project", (row.project,)))
     entry = director.reader.entry(row)
     saved = Why("saved", (row.path,))
     request = request_of(query.task)
-    if row.project is not None and row.project != project:
-        return Explained(entry, saved, (), Why("wrong-project", (row.project,)))
-    found = next((c for c in director.weigh(request, project) if c.row.n == row.n), None)
-    if found is None:
-        return Explained(entry, saved, (), Why("not-relevant"))
+    found = director.consider(row, request, project)
     return Explained(
         entry,
         saved,
-        director.why(found, request),
+        why(found, tokens.query_terms(request.task)),
         _delivered(director, query, found, project, language),
         found.match.levels,
     )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from memsync import record, tokens
 
 #: The levels below the project, in the order in which they are asked.
 LEVELS = ("path", "task", "operation", "phase")
-_KEYS = {"path": "paths", "task": "tasks", "operation": "operations", "phase": "phases"}
+#: level -> its key in the front matter.
+SELECTOR_KEYS = {"path": "paths", "task": "tasks", "operation": "operations", "phase": "phases"}
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,20 @@ class Request:
     operation: str | None = None
     phase: str | None = None
 
-    @property
+    @cached_property
     def task_words(self) -> frozenset[str]:
         """The words of the task, stemmed lightly."""
         return _stems(self.task)
 
-    @property
+    @cached_property
     def task_text(self) -> str:
-        """The task as normalised text, for words without blanks between them."""
-        return record.normalised_text(self.task)
+        """The task as normalised text without blanks, for scripts that have none."""
+        return record.normalised_text(self.task).replace(" ", "")
+
+    @cached_property
+    def states(self) -> dict[tuple[str, tuple[str, ...]], str]:
+        """What was found out already: memories share their selectors."""
+        return {}
 
     def gives(self, level: str) -> bool:
         """Whether the request says anything of a level."""
@@ -69,27 +74,76 @@ class Match:
         return next((level for level, state in self.levels if state == wanted), "")
 
 
-def match(selectors: Mapping[str, Sequence[str]], request: Request) -> Match:
-    """Compare a memory's selectors with a request."""
-    levels = []
-    for level in LEVELS:
-        wanted = selectors.get(_KEYS[level])
-        if wanted:
-            if not request.gives(level):
-                state = "not-asked"
-            else:
-                state = "matched" if _level(level, tuple(wanted), request) else "failed"
-            levels.append((level, state))
-    return Match(tuple(levels))
+#: How a memory without conditions matches.
+NOTHING = Match()
+#: What a memory asks for, level by level.
+Wanted = tuple[tuple[str, ...], ...]
 
 
-def _level(level: str, wanted: tuple[str, ...], request: Request) -> bool:
+def match(wanted: Wanted, request: Request) -> Match:
+    """Compare one memory's selectors with a request."""
+    return Match(
+        tuple(
+            (level, state(level, selectors, request))
+            for level, selectors in zip(LEVELS, wanted, strict=False)
+            if selectors
+        )
+    )
+
+
+@lru_cache(maxsize=64)
+def _unasked(levels: tuple[str, ...]) -> Match:
+    return Match(tuple((level, "not-asked") for level in levels))
+
+
+def unasked(wanted: Wanted) -> Match:
+    """How a memory matches a request that says nothing of its conditions."""
+    return _unasked(tuple(level for level, s in zip(LEVELS, wanted, strict=False) if s))
+
+
+def state(level: str, selectors: tuple[str, ...], request: Request) -> str:
+    """How the selectors of one level fit: ``matched``, ``failed`` or ``not-asked``."""
+    key = (level, selectors)
+    found = request.states.get(key)
+    if found is None:
+        found = request.states[key] = _state(level, selectors, request)
+    return found
+
+
+def _state(level: str, selectors: tuple[str, ...], request: Request) -> str:
+    if not request.gives(level):
+        return "not-asked"
     if level == "path":
-        return any(path_matches(wanted, path) for path in request.paths)
-    if level == "task":
-        return any(_task_matches(selector, request) for selector in wanted)
-    said = record.path_key((request.operation if level == "operation" else request.phase) or "")
-    return any(record.path_key(selector) == said for selector in wanted)
+        fits = any(path_matches(selectors, path) for path in request.paths)
+    elif level == "task":
+        fits = any(_task_matches(selector, request) for selector in selectors)
+    else:
+        said = record.path_key((request.operation if level == "operation" else request.phase) or "")
+        fits = any(record.path_key(selector) == said for selector in selectors)
+    return "matched" if fits else "failed"
+
+
+def task_clues(selectors: tuple[str, ...]) -> frozenset[str]:
+    """Words of which a task must have one for these selectors to match; "" stands for any."""
+    clues: set[str] = set()
+    for selector in selectors:
+        words = _stems(selector)
+        clues |= {""} if _dense_text(selector) or not words else words
+    return frozenset(clues)
+
+
+def path_clues(selectors: tuple[str, ...]) -> frozenset[str]:
+    """Top folders of which a path must have one for these to match; "" stands for any."""
+    clues = set()
+    for selector in selectors:
+        rule = _rule(selector)
+        clues.add(top_of(rule[0]) if rule and rule[1] else "")
+    return frozenset(clues)
+
+
+def top_of(path: str) -> str:
+    """The first part of a path."""
+    return path.partition("/")[0]
 
 
 # --- paths ---------------------------------------------------------------------------------
@@ -114,19 +168,18 @@ def path_matches(selectors: tuple[str, ...], path: str) -> bool:
         rule = _rule(selector)
         if rule is None:
             continue
-        pattern, literal, includes = rule
+        literal, includes = rule
         if literal and not (path + "/").startswith(literal) and not literal.startswith(path + "/"):
             continue
-        if pattern is None:
-            pattern = _pattern(selector)
+        pattern = _pattern(selector)
         if pattern.search(path) or pattern.search(path + "/\x01"):
             covered = includes
     return covered
 
 
 @lru_cache(maxsize=4096)
-def _rule(selector: str) -> tuple[re.Pattern[str] | None, str, bool] | None:
-    """(compiled pattern or None, literal beginning, whether it includes) of one selector."""
+def _rule(selector: str) -> tuple[str, bool] | None:
+    """(literal beginning, whether it includes) of one selector."""
     text = selector.strip()
     includes = not text.startswith("!")
     text = text.lstrip("!")
@@ -138,7 +191,7 @@ def _rule(selector: str) -> tuple[re.Pattern[str] | None, str, bool] | None:
         # first question before the pattern is compiled.
         head = re.split(r"[*?\[\\]", text.lstrip("/"), maxsplit=1)[0]
         literal = head[: head.rfind("/") + 1]
-    return None, literal, includes
+    return literal, includes
 
 
 @lru_cache(maxsize=4096)
@@ -160,10 +213,16 @@ def _task_matches(selector: str, request: Request) -> bool:
     wanted = _stems(selector)
     if wanted and wanted <= request.task_words:
         return True
-    text = record.normalised_text(selector)
-    if text and any(ord(character) > 0x2E80 for character in text):
-        return text.replace(" ", "") in request.task_text.replace(" ", "")
-    return False
+    dense = _dense_text(selector)
+    return bool(dense) and dense in request.task_text
+
+
+@lru_cache(maxsize=4096)
+def _dense_text(selector: str) -> str:
+    """A selector as text without blanks where its script has none; empty for other scripts."""
+    if any(ord(character) > 0x2E80 for character in selector):
+        return record.normalised_text(selector).replace(" ", "")
+    return ""
 
 
 @lru_cache(maxsize=4096)

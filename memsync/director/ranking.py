@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
+import math
+from collections.abc import Sequence
 from datetime import datetime
 
 from memsync import record
@@ -17,11 +20,13 @@ WEIGHTS = {
     "task": 2.5,
     "operation": 2.0,
     "phase": 1.0,
-    # Relevance is the share of the best hit's score, so that it compares across questions.
+    # Relevance is the share of the question that the memory speaks of.
     "relevance": 4.0,
     "success": 1.0,
     "failure": -1.5,
 }
+#: How many memories a question is compared with; weaker ones share too little of it to matter.
+RELEVANT_AT_MOST = 150
 #: After so many days feedback counts half.
 HALF_LIFE_DAYS = 30.0
 
@@ -54,6 +59,39 @@ def _feedback(row: Row, now: datetime) -> float:
         return 0.0
     days = max((now - when).total_seconds() / 86400.0, 0.0)
     return WEIGHTS[kind] * float(0.5 ** (days / HALF_LIFE_DAYS))
+
+
+def telling(size: int) -> int:
+    """How many of ``size`` memories may have a word before it tells nothing about any."""
+    return max(20, size // 8)
+
+
+def shares(
+    weights: Sequence[float], holding: Sequence[Sequence[int]], size: int
+) -> dict[int, float]:
+    """row number -> the share of a question that a memory has, above 0, at most 1.
+
+    ``weights`` are those of the question's words, ``holding`` the memories that have each word,
+    ``size`` counts the memories. A word weighs as much as it is rare (the idf of BM25); one that
+    too many have tells nothing; where the question has no better ones, its first two count.
+    """
+    tells = [len(rows) <= telling(size) for rows in holding]
+    if not any(t and rows for t, rows in zip(tells, holding, strict=True)):
+        tells = [place < 2 for place in range(len(holding))]
+    worth = [
+        weight * math.log(1 + (size - len(rows) + 0.5) / (len(rows) + 0.5)) if told else 0.0
+        for weight, rows, told in zip(weights, holding, tells, strict=True)
+    ]
+    total = sum(worth) or 1.0
+    found: dict[int, float] = {}
+    for value, rows in zip(worth, holding, strict=True):
+        part = value / total
+        if part > 0:
+            for n in rows:
+                found[n] = found.get(n, 0.0) + part
+    if len(found) <= RELEVANT_AT_MOST:
+        return found
+    return dict(heapq.nlargest(RELEVANT_AT_MOST, found.items(), key=lambda hit: (hit[1], -hit[0])))
 
 
 def request_score(levels: tuple[str, ...], relevance: float) -> float:

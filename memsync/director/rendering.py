@@ -59,10 +59,25 @@ def exclusions(translate: Translate) -> dict[str, str]:
 def word(why: Why, words: dict[str, str], translate: Translate) -> str:
     """One reason in words."""
     text = words.get(why.code, why.code)
-    if "{}" not in text:
-        return text
-    facts = ", ".join(fact for fact in why.facts if fact)
-    return text.replace("{}", facts or translate("words of it"))
+    facts = [fact for fact in why.facts if fact]
+    if why.code == "recently-applied":
+        facts = [fact[:10] for fact in facts]
+    if why.code == "text-match":
+        if not facts:
+            return translate("its text has words of the task")
+        facts = _joined(facts)
+    return text.replace("{}", ", ".join(facts))
+
+
+def _joined(found: Sequence[str]) -> list[str]:
+    """Words, with pairs of Chinese characters that overlap put together again."""
+    joined: list[str] = []
+    for part in found:
+        if joined and len(part) == 2 and part[0] == joined[-1][-1] and not part.isascii():
+            joined[-1] += part[1]
+        else:
+            joined.append(part)
+    return joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +87,10 @@ class Offer:
     id: str
     title: str
     why: tuple[Why, ...]
+
+
+#: Few memories take less of a budget than this: no more than it holds of these are weighed.
+LEAST_CHARACTERS = 60
 
 
 class Budget:
@@ -102,9 +121,9 @@ class Budget:
         """Whether no further memory fits in full."""
         return self._used + _LEAST > self._limit * (1 - LINES_SHARE)
 
-    def may_fit(self, title: str, summary: str) -> bool:
-        """Whether a memory whose text begins like this could fit: a look before its file."""
-        return self._used + len(title) + len(summary) <= self._limit * (1 - LINES_SHARE)
+    def may_fit(self, title: str, length: int) -> bool:
+        """Whether a memory whose text is so long could fit: a look before its file is read."""
+        return self._used + len(title) + length <= self._limit * (1 - LINES_SHARE)
 
     def take_full(self, offer: Offer, item: Record) -> bool:
         """Add a memory with its whole text, if there is room."""
@@ -141,7 +160,7 @@ class Budget:
 
     def _why(self, why: Sequence[Why]) -> str:
         told = [word(w, self._words, self._translate) for w in why]
-        return "; ".join(told) or self._translate("it holds everywhere")
+        return self._translate("; ").join(told) or self._translate("it holds everywhere")
 
     def text(self) -> str:
         """The text; empty where nothing was added."""

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from itertools import islice
 
 from memsync import errors, record, tokens
 from memsync.contract.requests import TaskQuery
 from memsync.contract.results import Entry, Excluded, Manifest, ManifestItem, Why
 from memsync.director import ranking
-from memsync.director.matching import Match, Request, match, normal_path
-from memsync.director.rendering import Budget, Offer
+from memsync.director.matching import LEVELS, NOTHING, Match, Request, match, normal_path
+from memsync.director.rendering import LEAST_CHARACTERS, Budget, Offer
+from memsync.director.scope import InScope, Prepared, bits, prepare
 from memsync.index import Row, scope_word
 from memsync.record import Scope
 from memsync.store.reading import Reader
 
-#: How many hits the text index is asked for, and how many words of a question are asked.
-HITS = 300
-TERMS = 24
-#: An episode is relevant from this share of the best hit's score on.
-RELEVANT_SHARE = 0.35
+#: How many words of a question are asked for.
+TERMS = 16
+#: An episode is relevant when it speaks of this share of the question, or of more.
+RELEVANT_SHARE = 0.25
 #: How many of the memories left out are named; all are counted.
 NAMED_EXCLUSIONS = 100
-_NOTHING = Match()
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A memory in scope, prepared once for many requests."""
-
-    row: Row
-    selectors: dict[str, list[str]] | None
-    score: float
-    state: str
-    standing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +34,7 @@ class Considered:
     match: Match
     relevance: float
     score: float
-    excluded: Why | None
+    excluded: Why | None = None
 
     @property
     def row(self) -> Row:
@@ -54,30 +42,41 @@ class Considered:
         return self.prepared.row
 
 
+@dataclass(slots=True)
+class Weighed:
+    """All memories in scope, weighed: the best of those that apply, and those left out.
+
+    ``offered`` are sorted and cut to as many as any budget could take; ``offered_total`` counts
+    them all. ``left_out`` are as many as are named; ``left_out_total`` counts them all.
+    """
+
+    offered: list[Considered]
+    offered_total: int
+    left_out: list[Considered]
+    left_out_total: int
+
+
 @dataclass
 class Director:
     """Chooses for one reader. Keeps what is the same from request to request."""
 
     reader: Reader
-    _cache: dict[tuple[str, str | None], list[Prepared]] = field(default_factory=dict)
+    _cache: dict[str | None, InScope] = field(default_factory=dict)
     _cached_for: tuple[str, str] = ("", "")
 
     def direct(self, query: TaskQuery, project: str | None, language: str) -> Manifest:
         """What this task gets (design, section 7). The reader is fresh."""
         request = request_of(query)
-        weighed = self.weigh(request, project)
-        offered = sorted(
-            (c for c in weighed if c.excluded is None), key=lambda c: (-c.score, c.row.id)
-        )
-        left_out = [c for c in weighed if c.excluded is not None]
-        truncated = False
-        if query.max_entries is not None and len(offered) > query.max_entries:
-            offered, truncated = offered[: max(query.max_entries, 0)], True
+        most = query.max_chars // LEAST_CHARACTERS + 1
+        if query.max_entries is not None:
+            most = min(most, query.max_entries)
+        weighed = self.weigh(request, project, most)
         budget = Budget(query.max_chars, language)
-        full = self._deliver(offered, request, budget)
+        asked = _asked_words(request)
+        full = self._deliver(weighed.offered, asked, budget)
         items = tuple(
-            _item(c, self.why(c, request), "full" if c.row.n in full else "manifest")
-            for c in offered
+            _item(c, why(c, asked), "full" if c.row.n in full else "manifest")
+            for c in weighed.offered
             if c.row.n in full or c.row.n in budget.listed
         )
         return Manifest(
@@ -86,96 +85,100 @@ class Director:
             manifest=items,
             excluded=tuple(
                 Excluded(c.row.id, c.row.title, c.excluded)
-                for c in left_out[:NAMED_EXCLUSIONS]
+                for c in weighed.left_out
                 if c.excluded is not None
             ),
-            excluded_total=len(left_out),
-            truncated=truncated or len(items) < len(offered),
+            excluded_total=weighed.left_out_total,
+            truncated=len(items) < weighed.offered_total,
             project_key=project,
         )
 
-    def weigh(self, request: Request, project: str | None) -> list[Considered]:
-        """Every memory in scope, matched, scored, and excluded with its reason where it is."""
-        hits = self._hits(request, project)
-        best = max(hits.values(), default=0.0)
-        found = []
-        for prepared in self._prepared(project):
-            relevance = hits.get(prepared.row.n, 0.0) / best if best > 0 else 0.0
-            found.append(_considered(prepared, request, relevance))
-        return found
+    def weigh(self, request: Request, project: str | None, most: int) -> Weighed:
+        """Every memory in scope: the ``most`` best that apply, and what stays out and why."""
+        scope = self._in_scope(project)
+        relevant = self._relevant(request, project)
+        split = _split(scope, request, relevant)
+        touched, plain = _fitting(scope, request, relevant, split, most)
+        offered = heapq.nsmallest(most, [*touched, *plain], key=_order)
+        episodes = split.episodes
+        left_out = list(islice(_left_out(scope, request, split), NAMED_EXCLUSIONS))
+        return Weighed(
+            offered,
+            len(scope.general) + len(episodes) + split.fit.bit_count(),
+            left_out,
+            len(scope.out)
+            + len(scope.conditional)
+            - split.fit.bit_count()
+            + len(scope.episodes)
+            - len(episodes),
+        )
 
-    def _prepared(self, project: str | None) -> list[Prepared]:
+    def consider(self, row: Row, request: Request, project: str | None) -> Considered:
+        """One memory in scope, weighed for a request."""
+        scope = self._in_scope(project)
+        relevant = self._relevant(request, project)
+        split = _split(scope, request, relevant)
+        found = scope.places.get(row.n)
+        if found is not None:
+            item, place = found
+            if _applies(item, place, split):
+                return _weighed(item, request, relevant.get(row.n, 0.0))
+        left_out = _left_out(scope, request, split)
+        return next(c for c in left_out if c.row.n == row.n)
+
+    def _in_scope(self, project: str | None) -> InScope:
         now = self.reader.now()
-        stamp = (self.reader.index.meta().get("generation", ""), record.stamp(now)[:16])
+        stamp = (self.reader.index.generation(), record.stamp(now)[:16])
         if stamp != self._cached_for:
             self._cache.clear()
             self._cached_for = stamp
-        key = (stamp[0], project)
-        if key not in self._cache:
+        found = self._cache.get(project)
+        if found is None:
             rows = self.reader.index.in_scope([project] if project else [])
-            self._cache[key] = [_prepare(row, now) for row in rows]
-        return self._cache[key]
+            found = self._cache[project] = prepare(rows, now)
+        return found
 
-    def _hits(self, request: Request, project: str | None) -> dict[int, float]:
-        """row number -> score of the text index for the words of the request."""
+    def _relevant(self, request: Request, project: str | None) -> dict[int, float]:
+        """row number -> which share of the question a memory speaks of, above 0, at most 1.
+
+        A word counts as much as it is rare in scope. Where a question has words that no memory
+        has, no memory reaches 1.
+        """
         asked = " ".join((request.task, *request.paths, request.operation or ""))
-        expression = tokens.match_expression(tokens.query_terms(asked)[:TERMS])
+        terms = tokens.query_terms(asked, TERMS)
         scopes = [scope_word(Scope.GLOBAL, None)]
         if project:
             scopes.append(scope_word(Scope.PROJECT, project))
-        return dict(self.reader.index.search(expression, scopes, HITS))
+        size = self._in_scope(project).size
+        most = ranking.telling(size)
+        holding = self.reader.index.holding([t.phrase for t in terms], scopes, most + 1)
+        return ranking.shares([t.weight for t in terms], holding, size)
 
     def _deliver(
-        self, offered: Sequence[Considered], request: Request, budget: Budget
+        self, offered: Sequence[Considered], asked: Sequence[tokens.Term], budget: Budget
     ) -> dict[int, Entry]:
         """Fill the budget: proven memories that fit whole in full, the others as a line."""
-        whole = [c for c in offered if c.match.whole and c.row.lifecycle == "proven"]
-        whole = [c for c in whole if c.prepared.standing]
         full: dict[int, Entry] = {}
-        for considered in whole:
+        for considered in offered:
             if budget.is_full():
                 break
-            if not budget.may_fit(considered.row.title, considered.row.summary):
+            row = considered.row
+            if not _deserves_full(considered) or not budget.may_fit(row.title, row.length):
                 continue
             try:
-                entry = self.reader.entry(considered.row)
+                entry = self.reader.entry(row)
             except (errors.CannotRead, errors.RevisionMoved):
                 continue  # it is being edited at this moment: its line below still names it
-            why = self.why(considered, request)
-            if budget.take_full(Offer(considered.row.id, entry.record.title, why), entry.record):
-                full[considered.row.n] = entry
+            offer = Offer(row.id, entry.record.title, why(considered, asked))
+            if budget.take_full(offer, entry.record):
+                full[row.n] = entry
         for considered in offered:
-            if considered.row.n not in full:
-                row = considered.row
-                offer = Offer(row.id, row.title, self.why(considered, request))
+            row = considered.row
+            if row.n not in full:
+                offer = Offer(row.id, row.title, why(considered, asked))
                 if not budget.take_line(row.n, offer, row.summary):
                     break
         return full
-
-    def why(self, considered: Considered, request: Request) -> tuple[Why, ...]:
-        """Why a memory applies, as codes with facts."""
-        row = considered.row
-        found = []
-        if row.project is not None:
-            found.append(Why("project-match", (row.project,)))
-        for level in considered.match.matched():
-            selectors = considered.prepared.selectors or {}
-            listed = selectors.get(f"{level}s", [])
-            found.append(Why(f"{level}-match", tuple(listed[:3])))
-        if row.authority == "explicit":
-            found.append(Why("user-explicit"))
-        if row.outcome == "used-successfully":
-            found.append(Why("recently-applied", (row.outcome_at or "",)))
-        if considered.relevance > 0:
-            found.append(Why("text-match", self._shared_words(row, request)))
-        return tuple(found)
-
-    def _shared_words(self, row: Row, request: Request) -> tuple[str, ...]:
-        """Up to five words of the request that the title or the summary has."""
-        has = tokens.index_text(f"{row.title} {row.summary}").split()
-        present = set(has)
-        asked = tokens.query_terms(f"{request.task} {' '.join(request.paths)}")
-        return tuple(t.text for t in asked if set(t.phrase.split()) <= present)[:5]
 
 
 def request_of(query: TaskQuery) -> Request:
@@ -184,36 +187,121 @@ def request_of(query: TaskQuery) -> Request:
     return Request(paths, query.task, query.operation, query.phase)
 
 
-def _prepare(row: Row, now: datetime) -> Prepared:
-    return Prepared(
-        row,
-        json.loads(row.selectors) if row.selectors else None,
-        ranking.standing_score(row, now),
-        row.state(record.stamp(now)),
-        row.type != "personal-episode",
-    )
+def why(considered: Considered, asked: Iterable[tokens.Term]) -> tuple[Why, ...]:
+    """Why a memory applies, as codes with facts."""
+    row = considered.row
+    found = []
+    if row.project is not None:
+        found.append(Why("project-match", (row.project,)))
+    for level in considered.match.matched():
+        listed = considered.prepared.selectors[LEVELS.index(level)]
+        found.append(Why(f"{level}-match", listed[:3]))
+    if row.authority == "explicit":
+        found.append(Why("user-explicit"))
+    if row.outcome == "used-successfully":
+        found.append(Why("recently-applied", (row.outcome_at or "",)))
+    if considered.relevance > 0:
+        present = f"{row.title} {row.summary}".casefold()
+        found.append(Why("text-match", tuple(t.text for t in asked if t.text in present)[:5]))
+    return tuple(found)
 
 
-def _considered(prepared: Prepared, request: Request, relevance: float) -> Considered:
-    found = match(prepared.selectors, request) if prepared.selectors else _NOTHING
-    excluded = None
-    if prepared.state != "active":
-        excluded = Why(prepared.state)
-    elif not found.fits:
-        excluded = Why(f"{found.first('failed')}-mismatch")
-    elif not prepared.standing and relevance < RELEVANT_SHARE and not found.matched():
-        excluded = Why("not-relevant")
+def _deserves_full(considered: Considered) -> bool:
+    """Whether the whole text is given: standing, proven, and every condition confirmed."""
+    prepared = considered.prepared
+    return prepared.standing and prepared.row.lifecycle == "proven" and considered.match.whole
+
+
+def _asked_words(request: Request) -> list[tokens.Term]:
+    return tokens.query_terms(f"{request.task} {' '.join(request.paths)}", TERMS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """Who applies: places of relevant episodes, masks over the conditional memories."""
+
+    episodes: frozenset[int]
+    fit: int
+    matched: int
+
+
+def _split(scope: InScope, request: Request, relevant: dict[int, float]) -> _Split:
+    """Sort the memories of a scope into those that apply and those that do not."""
+    failed, matched = scope.conditions(request)
+    episodes = set()
+    speaks = 0
+    for n, share in relevant.items():
+        found = scope.places.get(n)
+        if found is not None and share >= RELEVANT_SHARE and not found[0].standing:
+            if found[0].selectors:
+                speaks |= 1 << found[1]
+            else:
+                episodes.add(found[1])
+    everyone = (1 << len(scope.conditional)) - 1
+    fit = everyone & ~failed & (scope.standing | speaks | matched)
+    return _Split(frozenset(episodes), fit, matched)
+
+
+def _fitting(
+    scope: InScope, request: Request, relevant: dict[int, float], split: _Split, most: int
+) -> tuple[list[Considered], list[Considered]]:
+    """Those whose score the request changes, all of them; of the others the ``most`` best."""
+    spoken = []
+    for n, share in relevant.items():
+        found = scope.places.get(n)
+        if found is not None and _applies(*found, split):
+            spoken.append((-found[0].score - ranking.WEIGHTS["relevance"] * share, n))
+    chosen = {n for _, n in heapq.nsmallest(most, spoken)}
+    chosen.update(scope.conditional[place].row.n for place in bits(split.fit & split.matched))
+    touched = [_weighed(scope.places[n][0], request, relevant.get(n, 0.0)) for n in chosen]
+    others = (scope.conditional[place] for place in bits(split.fit & ~split.matched))
+    plain = [
+        Considered(item, item.unasked, 0.0, item.score)
+        for listed in (scope.general, others)
+        for item in islice((i for i in listed if i.row.n not in relevant), most)
+    ]
+    return touched, plain
+
+
+def _applies(item: Prepared, place: int, split: _Split) -> bool:
+    if item.selectors:
+        return bool(split.fit >> place & 1)
+    return item.standing or place in split.episodes
+
+
+def _order(considered: Considered) -> tuple[float, str]:
+    return -considered.score, considered.row.id
+
+
+def _weighed(prepared: Prepared, request: Request, relevance: float) -> Considered:
+    found = match(prepared.selectors, request) if prepared.selectors else NOTHING
     score = prepared.score + ranking.request_score(found.matched(), relevance)
-    return Considered(prepared, found, relevance, score, excluded)
+    return Considered(prepared, found, relevance, score)
 
 
-def _item(considered: Considered, why: tuple[Why, ...], delivered: str) -> ManifestItem:
+def _left_out(scope: InScope, request: Request, split: _Split) -> Iterator[Considered]:
+    """What stays out, with its reason: first by state, then by condition, then by relevance."""
+    for item in scope.out:
+        yield Considered(item, NOTHING, 0.0, item.score, Why(item.state))
+    everyone = (1 << len(scope.conditional)) - 1
+    for place in bits(everyone & ~split.fit):
+        item = scope.conditional[place]
+        found = match(item.selectors, request)
+        failed = found.first("failed")
+        told = Why(f"{failed}-mismatch") if failed else Why("not-relevant")
+        yield Considered(item, found, 0.0, item.score, told)
+    for place, item in enumerate(scope.episodes):
+        if place not in split.episodes:
+            yield Considered(item, NOTHING, 0.0, item.score, Why("not-relevant"))
+
+
+def _item(considered: Considered, reasons: tuple[Why, ...], delivered: str) -> ManifestItem:
     row = considered.row
     return ManifestItem(
         id=row.id,
         title=row.title,
         summary=row.summary,
-        why_applied=why,
+        why_applied=reasons,
         lifecycle=row.lifecycle,
         delivered=delivered,
         scope=Scope(row.scope),

@@ -1,43 +1,6 @@
 """Front matter: files read strictly and written without loss. Pure: bytes in, bytes out.
 
-Nothing here opens a file. PyYAML lives in this room alone, so import the room late.
+``document`` takes a file apart, ``schema`` reads it as a record, ``codec`` writes a new one,
+``edits`` and ``revise`` change one without touching other lines. PyYAML lives in ``strict``
+alone; who only needs the nouns of ``model`` does not pay for it.
 """
-
-from memsync.frontmatter.codec import (
-    changes_between,
-    check_limits,
-    dump_document,
-    dump_yaml,
-    encode,
-    front_matter_of,
-    record_from_json,
-    record_to_json,
-)
-from memsync.frontmatter.document import canonical_body, parse, parse_yaml
-from memsync.frontmatter.edits import edit, edit_yaml
-from memsync.frontmatter.model import Decoded, Document, Place, Value, Writable
-from memsync.frontmatter.revise import revise
-from memsync.frontmatter.schema import decode
-
-__all__ = [
-    "Decoded",
-    "Document",
-    "Place",
-    "Value",
-    "Writable",
-    "canonical_body",
-    "changes_between",
-    "check_limits",
-    "decode",
-    "dump_document",
-    "dump_yaml",
-    "edit",
-    "edit_yaml",
-    "encode",
-    "front_matter_of",
-    "parse",
-    "parse_yaml",
-    "record_from_json",
-    "record_to_json",
-    "revise",
-]

@@ -1,4 +1,4 @@
-"""A record written out: as a new file, as front matter, as JSON."""
+"""A record written out: as a new file, as front matter."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from memsync.errors import InvalidRecord, Problem, problem_facts, summarise
-from memsync.frontmatter.document import canonical_body, parse, text_problems
+from memsync.frontmatter.document import parse, text_problems
 from memsync.frontmatter.emit import mapping, strict
-from memsync.frontmatter.model import Place, Writable
+from memsync.frontmatter.model import Writable
 from memsync.frontmatter.schema import (
     APPLICATION,
     CONFLICT,
@@ -19,10 +19,9 @@ from memsync.frontmatter.schema import (
     SOURCE,
     Checker,
     Table,
-    build,
-    record_fields,
     tell_limits,
 )
+from memsync.record import canonical_body
 
 if TYPE_CHECKING:
     from memsync.record import Record
@@ -63,7 +62,7 @@ def dump_document(front: Mapping[str, Writable], body: str) -> bytes:
 
 def dump_yaml(values: Mapping[str, Writable]) -> bytes:
     """A new YAML file."""
-    return "".join(line + "\n" for line in mapping(values)).encode() or b"{}\n"
+    return "".join(line + "\n" for line in mapping(values)).encode()
 
 
 def front_matter_of(record: Record) -> dict[str, Writable]:
@@ -83,43 +82,6 @@ def changes_between(old: Record, new: Record) -> dict[str, Writable]:
     before, after = front_matter_of(old), front_matter_of(new)
     changed = {key: value for key, value in after.items() if before.get(key) != value}
     return changed | {key: None for key in before if key not in after}
-
-
-def record_to_json(record: Record) -> dict[str, Writable]:
-    """A record in the spelling of the front matter plus ``body``; epoch and flags are typed.
-
-    An unknown key that is itself called ``body``, or begins with ``/``, gets a ``/`` in front.
-    """
-    written = {
-        key if key in RECORD else _escaped(key): value
-        for key, value in front_matter_of(record).items()
-    }
-    written["body"] = record.body
-    return written
-
-
-def record_from_json(values: Mapping[str, object]) -> Record:
-    """The record of ``record_to_json``. Raises InvalidRecord with all problems."""
-    check = Checker("")
-    body = values.get("body", "")
-    if not isinstance(body, str):
-        check.wrong(("body",), "a text")
-        body = ""
-    front = {
-        key if key in RECORD else key.removeprefix("/"): value
-        for key, value in values.items()
-        if key != "body"
-    }
-    if front.get("id") is None:
-        check.wrong(("id",), "a text")
-    found = record_fields(check, front)
-    if check.problems:
-        raise _invalid(tuple(check.problems))
-    record = build(check, found, body, Place(), "")
-    errors = tuple(p for p in check.problems if p.level == "error")
-    if errors:
-        raise _invalid(errors)
-    return record
 
 
 def check_limits(record: Record, path: str) -> tuple[Problem, ...]:
@@ -159,10 +121,6 @@ def _plain(value: Any) -> Writable:
     if isinstance(value, tuple):
         return list(value)
     return str(value) if isinstance(value, str) else cast("Writable", value)
-
-
-def _escaped(key: str) -> str:
-    return "/" + key if key == "body" or key.startswith("/") else key
 
 
 def _invalid(problems: tuple[Problem, ...]) -> InvalidRecord:

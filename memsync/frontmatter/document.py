@@ -7,7 +7,7 @@ import re
 from memsync.errors import Problem, problem
 from memsync.frontmatter.model import Document
 from memsync.frontmatter.strict import Reading, read
-from memsync.record import FILE_BYTES
+from memsync.record import FILE_BYTES, plain_breaks
 
 _BOM = "\ufeff"
 _OPENING = re.compile(r"---[ \t]*\r?\n")
@@ -18,7 +18,6 @@ _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _CONTROL_PROBLEMS = 20
 _MARKER = re.compile(r"^(<{7}|={7}|>{7})(?: [^\n]*)?\r?$", re.MULTILINE)
 _LFS = b"version https://git-lfs.github.com/spec/"
-_LINE_BREAKS = re.compile(r"(?<!\r)\r+\n")  # from the first CR on: no second try in a run of them
 
 
 def parse(raw: bytes, path: str) -> Document:
@@ -84,16 +83,6 @@ def parse_yaml(raw: bytes, path: str) -> Document:
         front_line=1,
         complete=reading.complete,
     )
-
-
-def plain_breaks(text: str) -> str:
-    """The text with ``\\n`` for every line break of a file from another system."""
-    return _LINE_BREAKS.sub("\n", text) if "\r" in text else text
-
-
-def canonical_body(text: str) -> str:
-    """A body as a record holds it: ``\\n`` breaks, no empty lines before or after."""
-    return plain_breaks(text).strip("\r\n")
 
 
 def text_problems(text: str, line: int, path: str) -> list[Problem]:

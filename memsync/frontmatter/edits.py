@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from memsync.errors import BrokenFile, EditWouldDamage, InvalidRecord, problem_facts, summarise
 from memsync.frontmatter import emit
-from memsync.frontmatter.document import canonical_body, parse, parse_yaml
+from memsync.frontmatter.document import parse, parse_yaml
 from memsync.frontmatter.schema import ORDER
 from memsync.frontmatter.strict import Step, walk
+from memsync.record import canonical_body
 
 if TYPE_CHECKING:
     from memsync.frontmatter.model import Document, Value, Writable

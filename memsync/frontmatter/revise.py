@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from memsync.errors import BrokenFile, EditWouldDamage, problem_facts, summarise
 from memsync.frontmatter.codec import changes_between, front_matter_of
-from memsync.frontmatter.document import canonical_body
 from memsync.frontmatter.edits import edit
 from memsync.frontmatter.emit import strict
 from memsync.frontmatter.model import Place
 from memsync.frontmatter.schema import decode
-from memsync.record import title_from
+from memsync.record import canonical_body, title_from
 
 if TYPE_CHECKING:
     from memsync.frontmatter.model import Decoded, Writable

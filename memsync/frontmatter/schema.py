@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
 from memsync.errors import Problem, problem
-from memsync.frontmatter.document import canonical_body, parse
+from memsync.frontmatter.document import parse
 from memsync.frontmatter.model import Decoded, Document, Place
 from memsync.frontmatter.strict import Way, line_of
 from memsync.record import (
@@ -29,6 +29,7 @@ from memsync.record import (
     Scope,
     Selectors,
     Source,
+    canonical_body,
     instant,
     is_id,
     title_from,

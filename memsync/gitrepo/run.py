@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memsync import errors
+from memsync.gitrepo import locks
 
 #: The oldest git that memsync works with (design, section 9).
 OLDEST = (2, 34)
@@ -44,7 +45,7 @@ OPTIONS = tuple(part for setting in _FIXED for part in ("-c", setting))
 _LOCKED = re.compile(
     r"(?:Unable to create '|could not lock config file )(?P<path>[^'\n]+?)'?: File exists"
 )
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s]+@")
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
@@ -78,6 +79,7 @@ class Git:
     timeout: float = 120.0
     extra: tuple[str, ...] = ()
     sleep: Callable[[float], None] = field(default=time.sleep, compare=False)
+    clock: Callable[[], float] = field(default=time.time, compare=False)
 
     def run(
         self,
@@ -89,7 +91,8 @@ class Git:
     ) -> bytes:
         """Run ``git arguments`` and return what it prints.
 
-        Another process that holds a git lock is waited for, about two seconds.
+        Another process that holds a git lock is waited for, about two seconds; a lock that a
+        killed git left behind is removed.
 
         Raises GitFailed (a status not in ``ok``), GitTimeout, GitLocked, GitMissing, GitTooOld.
         """
@@ -102,9 +105,26 @@ class Git:
             if not held:
                 raise self._failure(arguments, status, err)
             if pause > 1.0:
-                raise errors.GitLocked(path=held["path"])
+                if not self._unlocked(held["path"]):
+                    raise self._locked(held["path"])
+                pause = 0.5
             self.sleep(pause)
             pause *= 2
+
+    def _unlocked(self, path: str) -> bool:
+        return locks.remove_stale(self._whole(path), self.folder, self.clock())
+
+    def _locked(self, path: str) -> errors.GitLocked:
+        whole = self._whole(path)
+        age = locks.age_of(whole, self.clock()) or 0.0
+        holder = locks.holder_of(whole, self.folder)
+        told = "unknown" if holder is None else holder or "nobody"
+        return errors.GitLocked(path=path, seconds=int(age), holder=told)
+
+    def _whole(self, path: str) -> str:
+        """A lock's absolute path; of a ref or setting git tells the path of the file itself."""
+        whole = os.path.join(self.folder, path)
+        return whole if whole.endswith(".lock") else whole + ".lock"
 
     def text(self, *arguments: str, ok: Iterable[int] = (0,)) -> str:
         """As ``run``; decoded, without the last newline."""
@@ -175,11 +195,19 @@ class Git:
 
 
 def stop_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.communicate()
+    """End a process and all that it started; git is given the time to remove its locks.
+
+    What it wrote is not read to the end: a program that left the group may hold the pipe open.
+    """
+    for number, patience in ((signal.SIGTERM, 2.0), (signal.SIGKILL, None)):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
 
 
 def _dotted(version: tuple[int, ...]) -> str:

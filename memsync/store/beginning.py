@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from memsync import errors, files, resources
 from memsync.config import Environment
 from memsync.frontmatter.codec import dump_yaml
+from memsync.frontmatter.document import parse_yaml
 from memsync.gitrepo import MemoryRepo
 from memsync.gitrepo.memory import enclosing_work_tree, git_dir_of
 from memsync.gitrepo.run import Git
 from memsync.store import layout
 from memsync.store.effects import Effects, Plan
-from memsync.store.writing import carry_out
+from memsync.store.scan import refuse_newer
+from memsync.store.writing import carry_out, recover
 
 #: Bytes of randomness in a salt.
 SALT_BYTES = 16
@@ -32,14 +34,16 @@ class Begun:
 def begin(home: str, environment: Environment, language: str) -> Begun:
     """Make ``home`` a memory repository, or complete the one that is there.
 
-    A file that is there already stays as it is. Raises AlreadyInitialised for a folder that is in
-    use for something else, InsideOtherWorkTree, OwnedByOther, CannotWrite, GitMissing, GitTooOld.
+    A file that is there already stays as it is. ``language`` is that of the README; it becomes no
+    setting, so that the locale of each machine counts until the person chooses. Raises
+    AlreadyInitialised for a folder that is in use for something else, InsideOtherWorkTree,
+    NewerFormat, OwnedByOther, CannotWrite, GitMissing, GitTooOld.
     """
     _refuse_place(home)
+    Git(os.sep, environment.variables).check_version()
     with files.telling(home):
         os.makedirs(home, exist_ok=True)
     git = Git(home, environment.variables)
-    git.check_version()
     created = git_dir_of(home) is None
     if created:
         git.run("init", "--quiet", "--initial-branch=main", "--object-format=sha1")
@@ -53,6 +57,7 @@ def begin(home: str, environment: Environment, language: str) -> Begun:
         branch = state.branch or "main"
         if repo.setting("memsync.branch") is None:
             repo.set_setting("memsync.branch", branch)
+        recover(effects)
         wanted = _missing_files(home, environment, language)
         if wanted:
             message = "init: begin the memory" if created else "init: complete the repository"
@@ -76,6 +81,9 @@ def _refuse_place(home: str) -> None:
     if not ours:
         shown = ", ".join(sorted(names)[:5])
         raise errors.AlreadyInitialised(path=home, detail=f"it holds {shown}")
+    if layout.SETTINGS in names:
+        settings = parse_yaml(files.read(os.path.join(home, layout.SETTINGS)), layout.SETTINGS)
+        refuse_newer(home, settings.data.get("format"))
 
 
 def _missing_files(home: str, environment: Environment, language: str) -> dict[str, bytes | None]:
@@ -85,7 +93,6 @@ def _missing_files(home: str, environment: Environment, language: str) -> dict[s
             {
                 "format": 1,
                 "generation": 1,
-                "language": language,
                 "salts": [environment.entropy(SALT_BYTES).hex()],
             }
         )

@@ -22,7 +22,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memsync import files
+from memsync import errors, files
 from memsync.files import telling
 from memsync.gitrepo import SEEN, MemoryRepo
 
@@ -61,6 +61,7 @@ class Effects:
         self.intent = os.path.join(self.folder, "intent")
         self.undoing = os.path.join(self.folder, "undo")
         self._staged = os.path.join(self.folder, "intent.new")
+        self._done = os.path.join(self.folder, "intent.done")
         self._scratch = os.path.join(self.folder, "tmp")
 
     def at(self, path: str) -> str:
@@ -70,9 +71,9 @@ class Effects:
     # --- the intent ------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Start an intent; what an interrupted one left undecided is dropped."""
+        """Start an intent; what an interrupted one left undecided or done is dropped."""
         with telling(self._staged):
-            for leftover in (self._staged, self._scratch):
+            for leftover in (self._staged, self._done, self._scratch):
                 shutil.rmtree(leftover, ignore_errors=True)
             os.makedirs(self._staged)
 
@@ -121,13 +122,34 @@ class Effects:
         """Commit the paths as they stand."""
         return self.repo.commit(paths, message)
 
+    def landed(self, steps: tuple[Step, ...]) -> str | None:
+        """The commit that has all that the steps want, though committing was said to fail.
+
+        A git that is stopped, or finds no space for its index, may have moved the ref before.
+        """
+        try:
+            head = self.repo.resolve("HEAD")
+            there = self.repo.blobs_at([step.path for step in steps]) if head else {}
+        except errors.MemsyncError:
+            return None
+        wanted = any(step.old != step.new for step in steps)
+        done = all(there.get(step.path, "") == step.new for step in steps)
+        return head if wanted and done else None
+
     def see(self, commit: str) -> None:
         """Note that memsync has taken in everything up to this commit."""
         self.repo.set_ref(SEEN, commit)
 
     def settle(self) -> None:
         """Remove the intent: all of it is done."""
-        shutil.rmtree(self.intent, ignore_errors=True)
+        self._drop(self.intent)
+
+    def _drop(self, folder: str) -> None:
+        """Remove a folder so that a crash leaves it whole or not at all under its name."""
+        shutil.rmtree(self._done, ignore_errors=True)
+        with contextlib.suppress(OSError):  # where it stays, it is found done and dropped again
+            os.rename(folder, self._done)
+            shutil.rmtree(self._done, ignore_errors=True)
 
     def pending(self) -> tuple[str, str, tuple[Step, ...]] | None:
         """(folder, message, steps) of an intent that a crash left, or None."""
@@ -139,12 +161,23 @@ class Effects:
                 return folder, told["message"], steps
         return None
 
-    def begin_undo(self) -> None:
-        """Turn the intent into an undo: from here on, also through a crash, nothing happened."""
+    def waiting(self, step: Step) -> str | None:
+        """Where the new content of a path still waits to be put; None once it was."""
+        path = os.path.join(self.intent, f"{step.number}.new")
+        return path if step.new and os.path.lexists(path) else None
+
+    def begin_undo(self) -> bool:
+        """Turn the intent into an undo: from here on, also through a crash, nothing happened.
+
+        False where nothing was decided, so that there is nothing to undo.
+        """
+        if not os.path.isdir(self.intent):
+            return False
         with telling(self.undoing):
             shutil.rmtree(self.undoing, ignore_errors=True)
             os.rename(self.intent, self.undoing)
             files.sync_folder(self.folder)
+        return True
 
     def put_back(self, step: Step) -> None:
         """Give one path its old content again."""
@@ -169,7 +202,7 @@ class Effects:
 
     def end_undo(self) -> None:
         """Remove the undo: everything is as it was."""
-        shutil.rmtree(self.undoing, ignore_errors=True)
+        self._drop(self.undoing)
 
     # --- files of memsync's own --------------------------------------------------------------
 

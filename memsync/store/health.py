@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from dataclasses import dataclass
 
 from memsync import errors, files, resources
@@ -11,7 +10,7 @@ from memsync.config import Environment
 from memsync.errors import Problem, problem
 from memsync.gitrepo import MemoryRepo
 from memsync.gitrepo.run import OLDEST
-from memsync.index import Index
+from memsync.index import Damaged, Index
 from memsync.store import layout, purging
 from memsync.store.effects import Effects, Plan
 from memsync.store.reading import Reader
@@ -150,14 +149,14 @@ def _index(reader: Reader) -> Check:
     try:
         scan(reader.home, reader.repo, fresh, reader.now_ns)
         same = [*fresh.content()] == [*reader.index.content()]
-    except (sqlite3.DatabaseError, errors.MemsyncError) as error:
+    except (Damaged, errors.MemsyncError) as error:
         return Check("index", "failed", str(error), "memsync doctor --fix rebuilds it", True)
     finally:
         fresh.close()
     if not same:
         told = "it differs from the files"
         return Check("index", "attention", told, "memsync doctor --fix rebuilds it", True)
-    return Check("index", "ok", f"{reader.index.count()} memories, equal to the files")
+    return Check("index", "ok", f"{reader.index.count()} indexed, equal to the files")
 
 
 def _files(reader: Reader) -> Check:

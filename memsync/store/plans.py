@@ -7,9 +7,10 @@ from datetime import datetime
 
 from memsync import errors, record
 from memsync.errors import Problem, problem_facts, summarise
-from memsync.frontmatter.codec import changes_between, check_limits, encode
+from memsync.frontmatter.codec import check_limits, encode
 from memsync.frontmatter.edits import edit
-from memsync.frontmatter.model import Writable
+from memsync.frontmatter.model import Decoded, Writable
+from memsync.frontmatter.revise import revise as revised
 from memsync.frontmatter.schema import decode
 from memsync.index import Mark, Row
 from memsync.record import Authority, Evidence, Lifecycle, Record
@@ -23,7 +24,7 @@ class Current:
     """A record as it stands: its row, its file, its values."""
 
     row: Row
-    raw: bytes
+    decoded: Decoded
     record: Record
 
 
@@ -35,7 +36,7 @@ def current(row: Row, raw: bytes) -> Current:
         raise errors.BrokenFile(
             path=row.path, summary=summarise(told), problems=problem_facts(told)
         )
-    return Current(row, raw, replace(decoded.record, id=row.id))
+    return Current(row, decoded, replace(decoded.record, id=row.id))
 
 
 def refuse_invalid(item: Record, path: str) -> None:
@@ -56,9 +57,7 @@ def revise(now: Current, new: Record, moment: datetime, verb: str, stamped: bool
     if stamped:
         new = replace(new, updated=next_stamp(moment, now.record.updated))
     refuse_invalid(new, now.row.path)
-    body = new.body if new.body != now.record.body else None
-    content = edit(now.raw, now.row.path, changes_between(now.record, new), body)
-    return Plan(f"{verb}: {new.title}", {now.row.path: content}, (new.id,))
+    return Plan(f"{verb}: {new.title}", {now.row.path: revised(now.decoded, new)}, (new.id,))
 
 
 def correct(now: Current, title: str | None, text: str, moment: datetime) -> Plan:

@@ -18,7 +18,13 @@ from memsync.record import Record, Scope, title_from
 from memsync.store import layout
 from memsync.store.effects import Effects
 from memsync.store.reading import Reader
-from memsync.tombstone import ForgetReason, Tombstone, encode, permanent_hash
+from memsync.tombstone import (
+    ForgetReason,
+    Tombstone,
+    encode,
+    permanent_hash,
+    permanent_key_hash,
+)
 
 _PENDING = "purge.json"
 
@@ -37,19 +43,27 @@ def permanent_tombstone(gone: Record, salt: str, now_text: str) -> bytes:
             reason=ForgetReason.USER_FORGET,
             permanent=True,
             scrypt=permanent_hash(gone.title, gone.body, salted),
-            candidate_scrypt=permanent_hash(key, "", salted) if key else None,
+            candidate_scrypt=permanent_key_hash(key, salted) if key else None,
         )
     )
 
 
-def note(effects: Effects, ids: Iterable[str]) -> None:
-    """Write down that these ids have still to be purged; a crash does not lose it."""
-    effects.write_own(_PENDING, json.dumps([*ids]).encode())
+def note(effects: Effects, record_id: str) -> None:
+    """Write down that this id has still to be purged; a crash does not lose it."""
+    _write(effects, [*pending(effects), record_id])
 
 
-def drop_note(effects: Effects) -> None:
-    """Take the note back: the forget itself did not happen."""
-    files.remove(os.path.join(effects.folder, _PENDING))
+def take_back(effects: Effects, record_id: str) -> None:
+    """Take an id out of the note: the forget itself did not happen."""
+    _write(effects, [noted for noted in pending(effects) if noted != record_id])
+
+
+def _write(effects: Effects, ids: Iterable[str]) -> None:
+    listed = [*dict.fromkeys(ids)]
+    if listed:
+        effects.write_own(_PENDING, json.dumps(listed).encode())
+    else:
+        files.remove(os.path.join(effects.folder, _PENDING))
 
 
 def pending(effects: Effects) -> list[str]:
@@ -63,14 +77,15 @@ def purge(
 ) -> None:
     """Take the content of the noted ids out of history, index and caches. Can be run again.
 
-    ``step`` is told what begins, for progress. Raises OddState where stashes are in the way.
+    ``step`` is told what begins, for progress. Raises OddState where stashes are in the way,
+    GitFailed, GitTimeout, DiskFull, IndexBusy; the note stays then.
     """
     noted = pending(effects)
     # A note whose forget did not happen (a crash came first) must not touch a living record.
     ids = {i for i in noted if reader.index.marks("t.id = ? AND t.permanent", (i,))}
     if not ids:
         if noted:
-            drop_note(effects)
+            _write(effects, ())
         return
     repo = effects.repo
     rewrite.refuse_stashes(repo)
@@ -85,7 +100,7 @@ def purge(
     reader.index.clear()
     reader.refresh()
     reader.index.purge_text()
-    drop_note(effects)
+    _write(effects, ())
 
 
 def _found(repo: MemoryRepo, ids: set[str]) -> tuple[set[str], dict[str, str]]:

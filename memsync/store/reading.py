@@ -17,10 +17,10 @@ from memsync.contract.results import Entry, Forgotten
 from memsync.errors import Problem, problem
 from memsync.gitrepo import MemoryRepo
 from memsync.identity import Known
-from memsync.index import Index, Mark, Row
+from memsync.index import Index, Mark, Row, discard, telling_damage
 from memsync.record import Record, Scope
 from memsync.store import layout
-from memsync.store.scan import Seen, scan
+from memsync.store.scan import BLOB_DIGITS, Seen, blob_of, scan
 
 
 @dataclass
@@ -38,6 +38,7 @@ class Reader:
     now_ns: Callable[[], int]
     vouched: Callable[[], bool] = lambda: False
     seen: Seen = field(default_factory=Seen)
+    _known: tuple[str, list[Known]] = field(default_factory=lambda: ("?", []))
 
     @classmethod
     def open(
@@ -48,12 +49,17 @@ class Reader:
         now_ns: Callable[[], int],
         vouched: Callable[[], bool] = lambda: False,
     ) -> Reader:
-        """Open the index of a repository. The first ``refresh`` fills it if need be."""
+        """Open the index of a repository. The first ``refresh`` fills it if need be.
+
+        Raises AlreadyInitialised for a repository of something else, such as a code project.
+        """
         folder = os.path.join(repo.git_dir, "memsync")
+        if not (os.path.isdir(folder) or os.path.lexists(os.path.join(home, layout.SETTINGS))):
+            raise errors.AlreadyInitialised(path=home, detail=f"it has no {layout.SETTINGS}")
         return cls(home, repo, Index.open(folder), now, now_ns, vouched)
 
     def refresh(self) -> None:
-        """Bring the index up to the files. Raises NotARepository, NewerFormat, IndexBusy."""
+        """Bring the index up to the files. Raises NotARepository, NewerFormat."""
         if self.vouched() and self.index.is_current():
             return
         if not os.path.isdir(self.home):
@@ -61,10 +67,41 @@ class Reader:
         if not self.index.is_current():
             self.index.close()
             self.index = Index.open(os.path.dirname(self.index.path))
-        if not self.index.writable:
+        try:
+            with telling_damage():
+                if not self.index.writable:
+                    self.index = self.index.in_memory_copy()
+                self._scan()
+        except (errors.IndexBusy, errors.DiskFull):
+            # The index is derived: a command must not fail because it cannot be written.
             self.index = self.index.in_memory_copy()
+            self._scan()
+        except errors.IndexDamaged:
+            self.begin_anew()
+            self._scan()
+
+    def _scan(self) -> None:
         self.seen = scan(self.home, self.repo, self.index, self.now_ns)
         self.__dict__.pop("settings", None)
+
+    def begin_anew(self) -> None:
+        """Put an empty index in the place of a damaged one."""
+        path = self.index.path
+        self.index.close()
+        try:
+            discard(path)
+            self.index = Index.open(os.path.dirname(path))
+        except OSError:
+            self.index = Index.in_memory()
+
+    def known_blob(self, path: str) -> str | None:
+        """The blob of a file as of the last refresh, empty for none; None where that is unknown."""
+        if layout.kind_of(path) is None:
+            return None
+        found = self.index.facts_of(path)
+        if found is None:
+            return ""
+        return found[1] if len(found[1]) == BLOB_DIGITS else None
 
     def close(self) -> None:
         """Close the index."""
@@ -123,8 +160,6 @@ class Reader:
 
         Raises CannotRead, RevisionMoved where the file changed since the index was refreshed.
         """
-        from memsync.store.scan import blob_of
-
         content = files.read(os.path.join(self.home, row.path), record.FILE_BYTES + 1)
         found = blob_of(content)
         if found != row.blob:
@@ -133,39 +168,32 @@ class Reader:
 
     def records(self, rows: Sequence[Row], bodies: bool = True) -> list[Record]:
         """The records of rows; with their texts, which come from the files."""
-        from memsync.frontmatter.document import canonical_body
-
         data = self.index.json_of(rows)
         found = []
         for row in rows:
             item = from_json(Record, data[row.n])
             if bodies:
                 text = self.raw(row)[row.body_at :].decode()
-                item = replace(item, body=canonical_body(text))
+                item = replace(item, body=record.canonical_body(text))
             found.append(item)
         return found
 
     def entries(self, rows: Sequence[Row], bodies: bool = True) -> tuple[Entry, ...]:
         """The records of rows with what their files do not say."""
         now = self.now_text
-        found = []
-        for row, item in zip(rows, self.records(rows, bodies), strict=True):
-            found.append(
-                Entry(
-                    record=item,
-                    path=row.path,
-                    revision=row.blob[:12],
-                    state=row.state(now),
-                    provisional=bool(row.provisional),
-                    evidence_count=len(item.evidence),
-                    confirmed=record.confirmed_at(item),
-                )
-            )
-        return tuple(found)
+        items = self.records(rows, bodies)
+        return tuple(_entry(row, item, now) for row, item in zip(rows, items, strict=True))
 
-    def entry(self, row: Row) -> Entry:
-        """One record with what its file does not say."""
-        return self.entries([row])[0]
+    def entry(self, row: Row, written: bytes | None = None) -> Entry:
+        """One record with what its file does not say.
+
+        ``written`` is what the caller has just put there: it is not read again.
+        """
+        if written is None or blob_of(written) != row.blob:
+            return self.entries([row])[0]
+        body = record.canonical_body(written[row.body_at :].decode())
+        item = replace(self.records([row], bodies=False)[0], body=body)
+        return _entry(row, item, self.now_text)
 
     def forgotten(self) -> tuple[Forgotten, ...]:
         """The tombstones in force, newest first."""
@@ -176,12 +204,19 @@ class Reader:
 
     def known_projects(self) -> list[Known]:
         """The projects that the memory knows, for resolving a folder to one of them."""
+        generation = self.index.generation()
+        if self._known[0] != generation:
+            self._known = (generation, self._read_known())
+        return self._known[1]
+
+    def _read_known(self) -> list[Known]:
         found = {
             key: Known(
                 key,
                 _text(data.get("name")) or key,
                 tuple(_texts(data.get("aliases"))),
                 _text(data.get("mergedInto")),
+                data.get("paused") == "true",
             )
             for key, data in self.index.projects().items()
         }
@@ -218,6 +253,18 @@ class Reader:
     def path_for(self, item: Record) -> str:
         """A free, readable path for a new record."""
         return layout.new_path(item, self.taken_names(layout.folder_of(item)))
+
+
+def _entry(row: Row, item: Record, now: str) -> Entry:
+    return Entry(
+        record=item,
+        path=row.path,
+        revision=row.blob[:12],
+        state=row.state(now),
+        provisional=bool(row.provisional),
+        evidence_count=len(item.evidence),
+        confirmed=record.confirmed_at(item),
+    )
 
 
 def _text(value: Any) -> str | None:

@@ -29,6 +29,8 @@ _RACY = 50_000_000
 _RACY_COARSE = 2_000_000_000
 #: The newest repository format that this memsync knows.
 FORMAT = 1
+#: How long the name of a Git blob is.
+BLOB_DIGITS = 40
 
 
 @dataclass(slots=True)
@@ -78,9 +80,17 @@ def scan(home: str, repo: MemoryRepo | None, index: Index, now_ns: Callable[[], 
 
 def check_format(home: str, index: Index) -> None:
     """Raise NewerFormat where the settings say that a newer memsync wrote the repository."""
-    stated = json.loads(index.meta().get("settings", "{}")).get("format")
-    if isinstance(stated, str) and stated.isdecimal() and int(stated) > FORMAT:
-        raise errors.NewerFormat(path=home, found=int(stated), known=FORMAT)
+    refuse_newer(home, json.loads(index.meta().get("settings", "{}")).get("format"))
+
+
+def refuse_newer(home: str, stated: object) -> None:
+    """Raise NewerFormat for any format but those that this memsync knows; none is the first."""
+    if stated is None or stated == "":
+        return
+    number = isinstance(stated, str) and stated.isdecimal() and len(stated) < 10
+    if not number or int(str(stated)) > FORMAT:
+        found = int(str(stated)) if number else str(stated)
+        raise errors.NewerFormat(path=home, found=found, known=FORMAT)
 
 
 def _add_settings(home: str, walked: Walk) -> None:
@@ -204,7 +214,8 @@ class FileReader:
 
     def read(self, raw: bytes, blob: str, path: str, kind: str) -> Facts:
         """The facts of a content; a record without an id of its own gets a provisional one."""
-        from memsync.frontmatter import decode, parse_yaml
+        from memsync.frontmatter.document import parse_yaml
+        from memsync.frontmatter.schema import decode
 
         if kind == "tombstone":
             return _tombstone_facts(raw, blob, path)
@@ -303,7 +314,7 @@ def _kept_ids(repo: MemoryRepo | None, paths: list[str]) -> dict[str, str]:
     """The ids of files that state none: what HEAD has there, else from the adding commit."""
     if repo is None or not paths:
         return {}
-    from memsync.frontmatter import decode
+    from memsync.frontmatter.schema import decode
 
     found: dict[str, str] = {}
     blobs = repo.blobs_at(paths)

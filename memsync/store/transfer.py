@@ -10,9 +10,9 @@ import base64
 import binascii
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from memsync import errors, files, record
 from memsync.contract.codec import to_json
@@ -24,6 +24,10 @@ from memsync.store.writing import Transaction
 SCHEMA = "memsync.export.v1"
 #: The longest line that an import reads, in bytes.
 LINE_BYTES = 1024 * 1024
+
+_NOT_EXPORTED = frozenset(
+    {"file-too-large", "unreadable", "symbolic-link", "not-a-file", "name-not-text"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +50,10 @@ def export(reader: Reader) -> Iterator[dict[str, Any]]:
     ]
     for path in sorted({*listed, *companions}):
         try:
-            raw = files.read(os.path.join(reader.home, path))
+            raw = files.read(os.path.join(reader.home, path), record.FILE_BYTES + 1)
         except errors.CannotRead:
+            continue
+        if len(raw) > record.FILE_BYTES:
             continue
         line: dict[str, Any] = {"kind": layout.kind_of(path) or "companion", "path": path}
         try:
@@ -60,11 +66,17 @@ def export(reader: Reader) -> Iterator[dict[str, Any]]:
         yield line
 
 
-def read_stream(lines: Iterable[bytes]) -> dict[str, bytes]:
+def left_out(reader: Reader) -> tuple[str, ...]:
+    """The paths that an export leaves out: what cannot be read, and what no memory is so large."""
+    told = {p.path for p in reader.problems() if p.code in _NOT_EXPORTED}
+    return tuple(sorted(told))
+
+
+def read_stream(stream: BinaryIO) -> dict[str, bytes]:
     """path -> content of a stream. Raises ImportRefused, which names the line."""
     found: dict[str, bytes] = {}
     header = False
-    for number, raw in enumerate(lines, 1):
+    for number, raw in enumerate(iter(lambda: stream.readline(LINE_BYTES + 1), b""), 1):
         if not raw.strip():
             continue
         value = _object(raw, number)
@@ -98,15 +110,19 @@ def _path(value: object, number: int) -> str:
     """A path of the memory: no other place on the disk can be written through an import."""
     safe = (
         isinstance(value, str)
-        and not os.path.isabs(value)
-        and ".." not in value.split("/")
         and "\0" not in value
-        and not any(files.is_junk(part) for part in value.split("/")[:-1] if part)
-        and (layout.kind_of(value) is not None or value in layout.COMPANIONS)
+        and files.is_text(value)
+        and (value in layout.COMPANIONS or _is_plain(value))
     )
     if not safe:
         raise errors.ImportRefused(line=number, detail=f"{value!r} is no path of a memory")
     return str(value)
+
+
+def _is_plain(path: str) -> bool:
+    """Whether a scan would find a memory's file at this path: no hidden or empty part in it."""
+    parts = path.split("/")
+    return layout.kind_of(path) is not None and all(p and not files.is_junk(p) for p in parts)
 
 
 def _content(value: dict[str, Any], number: int) -> bytes:
@@ -130,6 +146,8 @@ def take_in(transaction: Transaction, stream: dict[str, bytes]) -> Imported:
     reader = transaction.reader
     new: dict[str, bytes | None] = {}
     same, kept = [], []
+    for path in stream:
+        _refuse_links(reader.home, path)
     for path, content in stream.items():
         current = files.read_if_there(os.path.join(reader.home, path))
         if current == content:
@@ -145,6 +163,15 @@ def take_in(transaction: Transaction, stream: dict[str, bytes]) -> Imported:
     if new:
         commit = transaction.commit(Plan(f"import: {len(new)} files", new))
     return Imported(tuple(new), tuple(same), tuple(kept), commit)
+
+
+def _refuse_links(home: str, path: str) -> None:
+    """Raise CannotWrite where a link stands on the way to a path: it may lead anywhere."""
+    way = home
+    for part in path.split("/"):
+        way = os.path.join(way, part)
+        if os.path.islink(way):
+            raise errors.CannotWrite(path=path, detail="a symbolic link is on the way")
 
 
 def _is_known(reader: Reader, path: str, content: bytes) -> bool:

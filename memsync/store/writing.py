@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from memsync import errors, files
@@ -35,8 +35,9 @@ class Transaction:
 
     def commit(self, plan: Plan) -> str | None:
         """Carry out a plan: all of it, or (on an error) nothing. Returns the commit."""
-        commit = carry_out(self.effects, plan)
-        self.reader.refresh()
+        commit = carry_out(self.effects, plan, self.reader.known_blob)
+        with contextlib.suppress(errors.MemsyncError):  # it is done; the index follows later
+            self.reader.refresh()
         return commit
 
 
@@ -51,11 +52,14 @@ class Store:
     lock_seconds: float = LOCK_SECONDS
 
     @classmethod
-    def open(cls, home: str, environment: Environment) -> Store:
-        """Open the repository at ``home``. Raises NotARepository, OwnedByOther."""
+    def open(cls, home: str, environment: Environment, lock_seconds: float = LOCK_SECONDS) -> Store:
+        """Open the repository at ``home``; a write waits ``lock_seconds`` for another one.
+
+        Raises NotARepository, OwnedByOther.
+        """
         repo = MemoryRepo.at(home, environment.variables)
         reader = Reader.open(home, repo, environment.now, environment.now_ns)
-        return cls(reader, repo, Effects(repo), environment)
+        return cls(reader, repo, Effects(repo), environment, lock_seconds)
 
     @contextlib.contextmanager
     def transaction(self, what: str, accept_missing: bool = False) -> Iterator[Transaction]:
@@ -67,9 +71,9 @@ class Store:
         """
         with self._alone(what):
             taken = self._take_in(accept_missing)
-            purging.purge(self.effects, self.reader, self.environment.now_ns, lambda _: None)
+            notices = [*taken.notices, *self._go_on_purging()]
             ids = taken.plan.ids if taken.plan else ()
-            yield Transaction(self.reader, self.effects, taken.paths, ids, [*taken.notices])
+            yield Transaction(self.reader, self.effects, taken.paths, ids, notices)
             self._upkeep()
 
     def ingest(self) -> Ingest:
@@ -103,44 +107,83 @@ class Store:
             self.effects.see(decided.see)
         return decided
 
+    def _go_on_purging(self) -> list[Why]:
+        """Finish what is noted to be forgotten for good; what prevents that blocks nothing else."""
+        try:
+            purging.purge(self.effects, self.reader, self.environment.now_ns, lambda _: None)
+        except errors.MemsyncError:
+            return [Why("purge-unfinished", (", ".join(purging.pending(self.effects)),))]
+        return []
+
     def _upkeep(self) -> None:
         """Keep Git quick: pack what many commits left loose, and index paths for ``history``."""
         if self.repo.loose_objects() > LOOSE_OBJECTS:
-            self.repo.pack()
-            self.repo.write_commit_graph()
+            with contextlib.suppress(errors.MemsyncError):  # the change itself is done
+                self.repo.pack()
+                self.repo.write_commit_graph()
 
 
-def carry_out(effects: Effects, plan: Plan) -> str | None:
-    """Do what a plan says: all of it and its commit, or nothing and an error."""
+def carry_out(
+    effects: Effects, plan: Plan, known: Callable[[str], str | None] = lambda _: None
+) -> str | None:
+    """Do what a plan says: all of it and its commit, or nothing and an error.
+
+    ``known`` gives the blob that the plan was made from. Raises RevisionMoved where the person
+    saved one of the files since then.
+    """
     effects.begin()
-    steps = []
-    for number, (path, content) in enumerate(plan.files.items()):
-        current = files.read_if_there(effects.at(path))
-        old = blob_of(current) if current is not None else ""
-        new = blob_of(content) if content is not None else ""
-        steps.append(Step(path, number, old, new))
-        if old != new:
-            effects.stage(number, path, content)
-    chosen = tuple(steps)
-    effects.decide(plan, chosen)
+    steps = _staged(effects, plan, known)
     try:
-        for step in chosen:
+        effects.decide(plan, steps)
+        for step in steps:
             if step.old != step.new:
+                _refuse_moved(step, _blob_at(effects, step.path), step.old)
                 effects.put(step)
         commit = effects.commit(plan.full_message(), tuple(plan.files))
-    except (errors.MemsyncError, OSError, KeyboardInterrupt):
-        undo(effects, chosen)
-        raise
-    if commit:
-        effects.see(commit)
-    effects.settle()
+    except (errors.MemsyncError, OSError, KeyboardInterrupt) as error:
+        commit = effects.landed(steps)
+        if commit is None:
+            undo(effects, steps)
+            raise
+        if isinstance(error, KeyboardInterrupt):
+            _end(effects, commit)
+            raise
+    _end(effects, commit)
     return commit
+
+
+def _staged(effects: Effects, plan: Plan, known: Callable[[str], str | None]) -> tuple[Step, ...]:
+    steps = []
+    for number, (path, content) in enumerate(plan.files.items()):
+        old = _blob_at(effects, path)
+        new = blob_of(content) if content is not None else ""
+        step = Step(path, number, old, new)
+        if old != new:
+            _refuse_moved(step, old, known(path))
+            effects.stage(number, path, content)
+        steps.append(step)
+    return tuple(steps)
+
+
+def _refuse_moved(step: Step, found: str, expected: str | None) -> None:
+    if expected is not None and found != expected:
+        raise errors.RevisionMoved(
+            id=step.path, expected=expected[:12] or "absent", actual=found[:12] or "absent"
+        )
+
+
+def _end(effects: Effects, commit: str | None) -> None:
+    """The change has happened; what fails from here on is caught up with by the next write."""
+    with contextlib.suppress(errors.MemsyncError, OSError):
+        if commit:
+            effects.see(commit)
+        effects.settle()
 
 
 def undo(effects: Effects, steps: tuple[Step, ...]) -> None:
     """Put everything back as it was before a plan that failed."""
-    effects.begin_undo()
-    _put_back(effects, steps)
+    if effects.begin_undo():
+        _put_back(effects, steps)
 
 
 def _put_back(effects: Effects, steps: tuple[Step, ...]) -> None:
@@ -156,7 +199,8 @@ def _put_back(effects: Effects, steps: tuple[Step, ...]) -> None:
 def recover(effects: Effects) -> None:
     """Finish what a crash left: a decided change happens, an undo is completed.
 
-    A file that the person changed since then stays as the person left it.
+    A file that the person changed since then stays as the person left it; what should have
+    come in its place is kept aside.
     """
     left = effects.pending()
     if left is None:
@@ -166,10 +210,17 @@ def recover(effects: Effects) -> None:
         _put_back(effects, steps)
         return
     for step in steps:
+        waiting = effects.waiting(step)
         current = _blob_at(effects, step.path)
-        if current == step.old and step.old != step.new:
+        if current == step.old and step.old != step.new and (waiting or not step.new):
             effects.put(step)
+        elif waiting and current != step.new:
+            name = f"interrupted-{step.new[:12]}-{os.path.basename(step.path)}"
+            effects.keep_aside(name, files.read(waiting))
     ours = tuple(s.path for s in steps if _blob_at(effects, s.path) == s.new)
+    theirs = tuple(s.path for s in steps if s.path not in ours)
+    if theirs:
+        effects.unstage(theirs)  # git may have taken our version of them into its index
     commit = effects.commit(message, ours)
     if commit:
         effects.see(commit)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from memsync import errors
 from memsync.config import Environment
 from memsync.contract.requests import (
     Asks,
@@ -21,6 +22,7 @@ from memsync.contract.requests import (
     SettingsInput,
 )
 from memsync.contract.results import Applied, Status
+from memsync.index import telling_damage
 from memsync.providers.local import reads
 from memsync.providers.local.reads import Reads
 from memsync.store.reading import Reader
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from memsync.providers.local.writes import Work
 
 R = TypeVar("R")
+#: How often a read or a write is begun before what is in its way is told.
+ATTEMPTS = 4
 
 
 @dataclass
@@ -36,13 +40,15 @@ class LocalProvider:
     """``status``, ``query`` and ``apply`` on this machine (design, section 8).
 
     Reads open the index and the files; a write takes the store's lock. ``progress`` is told what
-    long work is at. ``vouched`` says whether a watcher answers for the index.
+    long work is at. ``vouched`` says whether a watcher answers for the index. ``lock_seconds``
+    is how long a write waits for another one; None is the store's usual patience.
     """
 
     home: str
     environment: Environment
     progress: Callable[[str], None] = lambda _: None
     vouched: Callable[[], bool] = lambda: False
+    lock_seconds: float | None = None
     _reads: Reads | None = field(default=None, repr=False)
 
     def _opened(self) -> Reads:
@@ -66,13 +72,28 @@ class LocalProvider:
             self._reads.reader.close()
             self._reads = None
 
+    def _answered(self, act: Callable[[Reads], R]) -> R:
+        """Read; once more where a file was saved meanwhile, or the index turns out damaged."""
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                with telling_damage():
+                    return act(self._opened())
+            except (errors.RevisionMoved, errors.CannotRead):
+                if not left:
+                    raise
+            except errors.IndexDamaged:
+                if not left:
+                    raise
+                self._opened().reader.begin_anew()
+        raise AssertionError("unreachable")
+
     def status(self, project: ProjectRef | None = None) -> Status:
         """How the memory stands."""
-        return reads.status(self._opened(), project)
+        return self._answered(lambda opened: reads.status(opened, project))
 
     def query(self, query: Asks[R]) -> R:
         """Answer a question; changes no file of the memory and makes no commit."""
-        return cast(R, reads.answer(self._opened(), cast(Query, query)))
+        return cast(R, self._answered(lambda opened: reads.answer(opened, cast(Query, query))))
 
     def apply(self, operation: Input) -> Applied:
         """Change the memory and say what was done, or raise and change nothing."""
@@ -91,12 +112,26 @@ class LocalProvider:
         return self.changing(lambda work: act(work, operation))
 
     def changing(self, act: Callable[[Work], Applied]) -> Applied:
-        """Run a change over a store of its own, which is closed afterwards."""
-        from memsync.providers.local.writes import Work
-        from memsync.store.writing import Store
+        """Run a change over a store of its own, which is closed afterwards.
 
-        store = Store.open(self.home, self.environment)
-        try:
-            return act(Work(store, self.environment, self.progress))
-        finally:
-            store.reader.close()
+        It is begun again where the person saved a file in its way, which changes nothing.
+        """
+        from memsync.providers.local.writes import Work
+        from memsync.store.writing import LOCK_SECONDS, Store
+
+        seconds = LOCK_SECONDS if self.lock_seconds is None else self.lock_seconds
+        for left in reversed(range(ATTEMPTS)):
+            store = Store.open(self.home, self.environment, seconds)
+            try:
+                with telling_damage():
+                    return act(Work(store, self.environment, self.progress))
+            except errors.RevisionMoved:
+                if not left:
+                    raise
+            except errors.IndexDamaged:
+                if not left:
+                    raise
+                store.reader.begin_anew()
+            finally:
+                store.reader.close()
+        raise AssertionError("unreachable")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from memsync import errors, record
-from memsync.contract.requests import ForgetInput, ProjectRef, RollbackInput
+from memsync.contract.requests import ForgetInput, RollbackInput
 from memsync.contract.results import Applied, Why
 from memsync.frontmatter.edits import edit_yaml
 from memsync.frontmatter.schema import decode
 from memsync.gitrepo import rewrite
 from memsync.index import Mark
-from memsync.providers.local.reads import find
+from memsync.providers.local.reads import find_to_change
 from memsync.providers.local.writes import Work, refresh_profile
 from memsync.record import Record
 from memsync.store import history, layout, plans, purging
@@ -29,10 +30,11 @@ def forget(work: Work, wanted: ForgetInput) -> Applied:
     if wanted.permanent:
         return _forget_for_good(work, wanted)
     with work.store.transaction("forget") as transaction:
-        now = work.current(transaction, wanted.id, wanted.expected_revision)
+        now = work.current(transaction, wanted.id, wanted.expected_revision, wanted.project)
         plan = plans.forget(now, work.environment.now())
         applied = work.done(transaction, "forget", plan, None)
-        transaction.reader.index.purge_text()
+        with contextlib.suppress(errors.IndexBusy, errors.DiskFull):  # it is out of the answers
+            transaction.reader.index.purge_text()
         return applied
 
 
@@ -56,14 +58,13 @@ def _forget_for_good(work: Work, wanted: ForgetInput) -> Applied:
         rewrite.refuse_stashes(transaction.effects.repo)
         gone, row_path = _to_purge(work, transaction, wanted)
         plan = _purge_plan(work, transaction, gone, row_path)
-        purging.note(transaction.effects, [gone.id])
+        purging.note(transaction.effects, gone.id)
         try:
             applied = work.done(transaction, "forget", plan, None)
         except errors.MemsyncError:
-            purging.drop_note(transaction.effects)
+            purging.take_back(transaction.effects, gone.id)
             raise
-        purge(work, transaction)
-        told = tuple(
+        told = _purge(work, transaction, gone.id) + tuple(
             Why("remote-not-reached", (name,)) for name in transaction.effects.repo.remotes()
         )
         head = transaction.effects.repo.resolve("HEAD") or ""
@@ -77,10 +78,15 @@ def _forget_for_good(work: Work, wanted: ForgetInput) -> Applied:
         )
 
 
-def purge(work: Work, transaction: Transaction) -> None:
-    """Carry out the purge that is noted down."""
-    purging.purge(transaction.effects, transaction.reader, work.environment.now_ns, work.progress)
-    refresh_profile(work, transaction)
+def _purge(work: Work, transaction: Transaction, record_id: str) -> tuple[Why, ...]:
+    """Carry out the purge that is noted down; where it fails, the next write goes on with it."""
+    try:
+        purging.purge(
+            transaction.effects, transaction.reader, work.environment.now_ns, work.progress
+        )
+    except errors.MemsyncError:
+        return (Why("purge-unfinished", (record_id,)),)
+    return refresh_profile(work, transaction)
 
 
 def _to_purge(
@@ -89,7 +95,7 @@ def _to_purge(
     """The record to purge, and its path where it still lives."""
     assert wanted.id is not None
     try:
-        now = work.current(transaction, wanted.id, wanted.expected_revision)
+        now = work.current(transaction, wanted.id, wanted.expected_revision, wanted.project)
     except errors.RecordForgotten:
         mark = transaction.reader.find_mark(wanted.id)
         assert mark is not None
@@ -127,7 +133,7 @@ def roll_back(work: Work, wanted: RollbackInput) -> Applied:
         raise errors.InvalidValue(field="id", value=None, allowed="a memory's id or title")
     with work.store.transaction("rollback") as transaction:
         try:
-            row = find(work.reads, wanted.id, ProjectRef())
+            row = find_to_change(work.reads, wanted.id, wanted.project)
         except errors.RecordForgotten:
             mark = transaction.reader.find_mark(wanted.id)
             assert mark is not None

@@ -8,6 +8,7 @@ from memsync import errors, files, identity
 from memsync.contract.requests import ProjectRef
 from memsync.contract.results import Applied
 from memsync.frontmatter.edits import edit_yaml
+from memsync.gitrepo.run import without_credentials
 from memsync.identity import Project
 from memsync.providers.local.writes import Work, bind, project_for_write
 from memsync.store import layout
@@ -21,7 +22,8 @@ def add_alias(work: Work, project: Project, remote: str) -> Applied:
     """
     alias = identity.canonical_alias(remote)
     if alias is None:
-        raise errors.InvalidValue(field="remote", value=remote, allowed="a URL or host/path")
+        shown = without_credentials(remote)
+        raise errors.InvalidValue(field="remote", value=shown, allowed="a URL or host/path")
     with work.store.transaction("project alias") as transaction:
         for known in work.store.reader.known_projects():
             if alias in known.aliases and known.key != project.key:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from memsync import config, errors, identity, language, tokens
+from memsync import config, errors, identity, language, record, tokens
 from memsync.config import Environment
 from memsync.contract.requests import (
     ConflictsQuery,
@@ -155,7 +155,7 @@ def _within(project: Project | None, path: str) -> str:
 def _retrieval_on(reads: Reads, project: Project | None, key: str | None) -> bool:
     if not reads.reader.settings.retrieval:
         return False
-    if key and reads.reader.index.projects().get(key, {}).get("paused") == "true":
+    if any(known.paused for known in reads.reader.known_projects() if known.key == key):
         return False
     return project is None or config.project_settings(project.root).retrieval
 
@@ -262,6 +262,30 @@ def find(reads: Reads, wanted: str, ref: ProjectRef) -> Row:
                 problems=errors.problem_facts(broken),
             ) from None
         raise
+
+
+def find_to_change(reads: Reads, wanted: str, ref: ProjectRef) -> Row:
+    """A record to change. A whole id reaches every record; a title or the beginning of an id only
+    those of the caller's project and the global ones, so that no work in one project changes what
+    was kept for another. Where the caller is in no project, they reach all.
+
+    Raises RecordElsewhere beside what ``find`` raises.
+    """
+    project = reads.resolved(ref)
+    if record.is_id(wanted) or ref == ProjectRef() or (ref.path and project is None):
+        return find(reads, wanted, ProjectRef())
+    key = project.key if project else reads.key_of(ref)
+    try:
+        return reads.reader.find(wanted, [key] if key else [])
+    except errors.RecordForgotten as error:
+        mark = reads.reader.find_mark(wanted)
+        if mark is None or mark.project in (None, key):
+            raise
+        elsewhere, owner = mark.id, mark.project
+        raise errors.RecordElsewhere(wanted=wanted, id=elsewhere, projectKey=owner) from error
+    except errors.RecordNotFound:
+        row = find(reads, wanted, ProjectRef())
+        raise errors.RecordElsewhere(wanted=wanted, id=row.id, projectKey=row.project) from None
 
 
 def _history(reads: Reads, query: HistoryQuery) -> History:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,13 +19,12 @@ from memsync.contract.requests import (
 )
 from memsync.contract.results import Applied, Why
 from memsync.frontmatter.codec import dump_yaml
-from memsync.frontmatter.document import canonical_body
 from memsync.frontmatter.edits import edit_yaml
 from memsync.frontmatter.model import Writable
 from memsync.gitrepo import code
 from memsync.identity import Project
-from memsync.index import Mark, Row, scope_word
-from memsync.providers.local.reads import Reads, find
+from memsync.index import Mark, Row, scope_word, telling_damage
+from memsync.providers.local.reads import Reads, find_to_change
 from memsync.record import MemoryClass, MemoryType, Record, Scope, Selectors, Source
 from memsync.store import layout, plans
 from memsync.store.effects import Plan
@@ -48,9 +48,18 @@ class Work:
         """Reading from inside a transaction."""
         return Reads(self.store.reader, self.environment)
 
-    def current(self, transaction: Transaction, wanted: str, expected: str | None) -> plans.Current:
-        """A record as it stands. Raises RevisionMoved where the caller expects another one."""
-        row = find(self.reads, wanted, ProjectRef())
+    def current(
+        self,
+        transaction: Transaction,
+        wanted: str,
+        expected: str | None,
+        here: ProjectRef | None = None,
+    ) -> plans.Current:
+        """A record as it stands, found from where the caller is.
+
+        Raises RevisionMoved where the caller expects another one, RecordElsewhere.
+        """
+        row = find_to_change(self.reads, wanted, here or ProjectRef())
         if expected and not row.blob.startswith(expected):
             raise errors.RevisionMoved(id=row.id, expected=expected, actual=row.blob[:12])
         return plans.current(row, transaction.reader.raw(row))
@@ -65,11 +74,17 @@ class Work:
     ) -> Applied:
         """Carry out a plan and tell what was done."""
         commit = transaction.commit(plan)
-        notices = (*transaction.notices, *notices, *refresh_profile(self, transaction))
-        row = transaction.reader.index.by_id(show) if show else None
+        notices = (*transaction.notices, *notices)
+        entry = None
+        # It is done: what goes wrong in telling it must not look as if it were not.
+        with contextlib.suppress(errors.IndexDamaged, errors.IndexBusy), telling_damage():
+            notices = (*notices, *refresh_profile(self, transaction))
+            row = transaction.reader.index.by_id(show) if show else None
+            if row:
+                entry = transaction.reader.entry(row, plan.files.get(row.path))
         return Applied(
             operation=operation,
-            entry=transaction.reader.entry(row) if row else None,
+            entry=entry,
             commit=commit[:12] if commit else None,
             changed=tuple(plan.files),
             taken_in=transaction.taken_in,
@@ -83,9 +98,9 @@ def refresh_profile(work: Work, transaction: Transaction) -> tuple[Why, ...]:
     from memsync.director.profile import as_file, is_untouched, profile
 
     language = work.reads.language()
-    wanted = as_file(profile(transaction.reader, 2000, language), language)
     effects = transaction.effects
     try:
+        wanted = as_file(profile(transaction.reader, 2000, language), language)
         current = files.read_if_there(effects.at(layout.PROFILE))
         if current == wanted:
             return ()
@@ -96,7 +111,7 @@ def refresh_profile(work: Work, transaction: Transaction) -> tuple[Why, ...]:
             told = (Why("profile-edit-kept", (kept,)),)
         effects.write_generated(layout.PROFILE, wanted)
         return told
-    except (errors.CannotWrite, errors.CannotRead, errors.DiskFull) as error:
+    except (errors.CannotWrite, errors.CannotRead, errors.DiskFull, errors.RevisionMoved) as error:
         # The memory itself is safe; the profile is derived and the next write makes it.
         return (Why("profile-not-written", (str(error),)),)
 
@@ -139,7 +154,7 @@ def titled(text: str, title: str | None = None) -> tuple[str, str]:
         text.encode()
     except UnicodeEncodeError:
         raise errors.TextNotReadable(detail="it is not valid Unicode") from None
-    body = canonical_body(text).strip()
+    body = record.canonical_body(text).strip()
     if not body:
         raise errors.TextEmpty()
     if title is not None:
@@ -215,6 +230,10 @@ def _new_record(
         if value is not None and record.instant(value) is None:
             allowed = "a date such as 2027-01-31, or a date and time"
             raise errors.InvalidValue(field=name, value=value, allowed=allowed)
+    begins, ends = record.instant(wanted.valid_from), record.end_of(wanted.valid_until)
+    if begins and ends and ends <= begins:
+        allowed = "a time after validFrom"
+        raise errors.InvalidValue(field="validUntil", value=wanted.valid_until, allowed=allowed)
     return Record(
         id=record.random_id(work.environment.entropy(10)),
         title=title,
@@ -271,7 +290,7 @@ def correct(work: Work, wanted: CorrectInput) -> Applied:
     title, body = titled(wanted.text, wanted.title)
     moment = work.environment.now()
     with work.store.transaction("correct") as transaction:
-        now = work.current(transaction, wanted.id, wanted.expected_revision)
+        now = work.current(transaction, wanted.id, wanted.expected_revision, wanted.project)
         if not wanted.supersede:
             plan = plans.correct(now, title, body, moment)
             return work.done(transaction, "correct", plan, now.row.id)
@@ -301,8 +320,8 @@ def correct(work: Work, wanted: CorrectInput) -> Applied:
 def resolve(work: Work, wanted: ResolveInput) -> Applied:
     """Settle one conflict of a record."""
     with work.store.transaction("resolve") as transaction:
-        now = work.current(transaction, wanted.id, wanted.expected_revision)
-        text = canonical_body(wanted.text) if wanted.text is not None else None
+        now = work.current(transaction, wanted.id, wanted.expected_revision, wanted.project)
+        text = record.canonical_body(wanted.text) if wanted.text is not None else None
         plan = plans.resolve(now, wanted.take, text, work.environment.now())
         return work.done(transaction, "resolve", plan, now.row.id)
 
@@ -312,7 +331,7 @@ def pause(work: Work, wanted: PauseInput) -> Applied:
     verb = "pause" if wanted.paused else "resume"
     with work.store.transaction(verb) as transaction:
         if wanted.id is not None:
-            now = work.current(transaction, wanted.id, None)
+            now = work.current(transaction, wanted.id, None, wanted.project)
             item = replace(now.record, paused=wanted.paused)
             plan = plans.revise(now, item, work.environment.now(), verb)
             return work.done(transaction, verb, plan, now.row.id)
