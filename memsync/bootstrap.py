@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ def environment(variables: Mapping[str, str]) -> Environment:
         variables=dict(variables),
         now=lambda: datetime.now(UTC),
         now_ns=time.time_ns,
-        entropy=secrets.token_bytes,
+        entropy=os.urandom,
         process=os.getpid(),
     )
 

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -145,7 +144,7 @@ def write(path: str, content: bytes, staging: str) -> None:
         os.makedirs(folder, exist_ok=True)
         os.makedirs(staging, exist_ok=True)
         mode = _mode_of(path)
-        temporary = os.path.join(staging, secrets.token_hex(8))
+        temporary = os.path.join(staging, os.urandom(8).hex())
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
             with os.fdopen(handle, "wb") as stream:
@@ -176,7 +175,7 @@ def _replace(temporary: str, path: str) -> None:
         if error.errno != errno.EXDEV:
             raise
         # The staging folder is on another file system: stage beside the file instead.
-        beside = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
+        beside = os.path.join(os.path.dirname(path), f".{os.urandom(8).hex()}.tmp")
         with open(temporary, "rb") as source, open(beside, "xb") as target:
             target.write(source.read())
             target.flush()

@@ -12,7 +12,7 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote, unquote_to_bytes
 
 from memsync.gitrepo import code
@@ -32,12 +32,12 @@ _NO_QUERY = frozenset({"ssh", "git", "git+ssh", "ssh+git"})
 _SLUG_CHARACTERS = 60
 _KEY_CHARACTERS = 100
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
-_TRANSPORT = re.compile(r"([A-Za-z0-9][A-Za-z0-9+.-]*)::(.*)", re.DOTALL)
-_WINDOWS = re.compile(r"/?([A-Za-z]):[/\\](.*)", re.DOTALL)
-_BRACKETS = re.compile(r"(?:[^/\[\]]*@)?\[([^/\[\]]*)\]:(.*)", re.DOTALL)
-_AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]+)(?::([0-9]{0,5}))?")
-_HOST = re.compile(r"\[[0-9a-f:.]+\]|[^\s/\\?#%@:\[\]<>\"`|^{}\x00-\x1f\x7f]+")
+_SCHEME = r"(?s)([A-Za-z][A-Za-z0-9+.-]*)://(.*)"
+_TRANSPORT = r"(?s)([A-Za-z0-9][A-Za-z0-9+.-]*)::(.*)"
+_WINDOWS = r"(?s)/?([A-Za-z]):[/\\](.*)"
+_BRACKETS = r"(?s)(?:[^/\[\]]*@)?\[([^/\[\]]*)\]:(.*)"
+_AUTHORITY = r"(\[[^\[\]]*\]|[^\[\]:]+)(?::([0-9]{0,5}))?"
+_HOST = r"\[[0-9a-f:.]+\]|[^\s/\\?#%@:\[\]<>\"`|^{}\x00-\x1f\x7f]+"
 _UNSAFE = frozenset("%?#@\\")
 
 #: The codes of ``Project.steps``; the edge words them.
@@ -64,8 +64,7 @@ STEPS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A project of the memory repository, as its ``project.yaml`` has it."""
 
     key: str
@@ -75,8 +74,7 @@ class Known:
     paused: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """The project that a folder belongs to.
 
     ``key`` is None where there is no usable remote and no bound key: one is made at the first
@@ -118,18 +116,18 @@ def normalise_remote(
         url.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return None
-    transport = _TRANSPORT.fullmatch(url)
+    transport = re.fullmatch(_TRANSPORT, url)
     if transport:
         name, address = transport.groups()
         # ``ext::`` and ``fd::`` name a program or a pipe; the others wrap a URL.
-        wraps = name.lower() not in ("ext", "fd") and _SCHEME.fullmatch(address)
+        wraps = name.lower() not in ("ext", "fd") and re.fullmatch(_SCHEME, address)
         return normalise_remote(address, (), base) if wraps else None
-    if _WINDOWS.fullmatch(url) or url.startswith("\\\\"):
+    if re.fullmatch(_WINDOWS, url) or url.startswith("\\\\"):
         return _windows_alias(url)
-    with_scheme = _SCHEME.fullmatch(url)
+    with_scheme = re.fullmatch(_SCHEME, url)
     if with_scheme:
         return _url_alias(with_scheme[1].lower(), with_scheme[2])
-    brackets = _BRACKETS.fullmatch(url)
+    brackets = re.fullmatch(_BRACKETS, url)
     if brackets:
         inside = brackets[1].rpartition("@")[2]
         authority = f"[{inside}]" if inside.count(":") > 1 else inside
@@ -144,7 +142,7 @@ def canonical_alias(text: str) -> str | None:
     text = text.strip()
     if text.startswith("file:") and not text.startswith("file://"):
         return text
-    if "://" in text or "@" in text or _WINDOWS.fullmatch(text):
+    if "://" in text or "@" in text or re.fullmatch(_WINDOWS, text):
         return normalise_remote(text)
     return normalise_remote("https://" + text) or normalise_remote(text)
 
@@ -160,7 +158,7 @@ def _rewritten(url: str, rewrites: Sequence[tuple[str, str]]) -> str:
 def _url_alias(scheme: str, rest: str) -> str | None:
     if scheme == "file":
         path = _decoded(rest)
-        if _WINDOWS.fullmatch(path):
+        if re.fullmatch(_WINDOWS, path):
             return _windows_alias(path)
         path = path.removeprefix("localhost") if path.startswith("localhost/") else path
         return _file_alias("/" + path, None)
@@ -182,12 +180,12 @@ def _scp_alias(url: str) -> str | None:
 
 
 def _network_alias(authority: str, path: str) -> str | None:
-    found = _AUTHORITY.fullmatch(authority)
+    found = re.fullmatch(_AUTHORITY, authority)
     if not found:
         return None
     host = unicodedata.normalize("NFC", found[1].lower()).rstrip(".")
     host = _SAME_HOST.get(host, host)
-    if not _HOST.fullmatch(host) or any(unicodedata.category(c)[0] == "C" for c in host):
+    if not re.fullmatch(_HOST, host) or any(unicodedata.category(c)[0] == "C" for c in host):
         return None
     if host in CASELESS_HOSTS:
         path = path.lower()
@@ -211,7 +209,7 @@ def _file_alias(path: str, base: str | None) -> str | None:
 
 
 def _windows_alias(path: str) -> str | None:
-    drive = _WINDOWS.fullmatch(path)
+    drive = re.fullmatch(_WINDOWS, path)
     start, rest = (f"{drive[1].upper()}:", drive[2]) if drive else ("/", path)
     parts = _components(rest.replace("\\", "/"))
     return f"file:{start}/" + "/".join(map(_encoded, parts)) if parts else None

@@ -7,13 +7,12 @@ empty and the next scan fills it again.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from memsync import errors, record, tokens
@@ -127,8 +126,7 @@ class Mark(NamedTuple):
     candidate_key: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What one file says. ``id`` is its identity; ``stated`` is what the file itself states.
 
     ``body_at`` is the byte at which the text of a record begins.
@@ -146,21 +144,20 @@ class Facts:
     project: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(NamedTuple):
     """What a scan found: paths that are gone, files that are new or changed, folders as seen."""
 
     gone: Sequence[str] = ()
     facts: Sequence[Facts] = ()
-    folders: Mapping[str, bytes | None] = field(default_factory=dict)
-    meta: Mapping[str, str] = field(default_factory=dict)
+    folders: Mapping[str, bytes | None] = MappingProxyType({})
+    meta: Mapping[str, str] = MappingProxyType({})
 
 
 def scope_word(scope: str, project: str | None) -> str:
     """The word under which the text index files a scope."""
     if scope == Scope.GLOBAL or project is None:
         return "scopeglobal"
-    return "scope" + hashlib.sha1(project.encode(), usedforsecurity=False).hexdigest()
+    return "scope" + project.encode().hex()
 
 
 class Index:

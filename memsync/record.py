@@ -28,8 +28,8 @@ SUPPORT_THRESHOLD = 2
 EVIDENCE_DAYS = 180
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
-ID_PATTERN = re.compile(rf"m-[{_CROCKFORD}]{{16}}")
-KEY_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+ID_PATTERN = rf"m-[{_CROCKFORD}]{{16}}"
+KEY_PATTERN = r"[a-z0-9][a-z0-9._-]{0,99}"
 
 
 class Scope(StrEnum):
@@ -234,7 +234,7 @@ def copy_id(original: str, path: str) -> str:
 
 def is_id(text: str) -> bool:
     """Whether ``text`` is a whole id."""
-    return ID_PATTERN.fullmatch(text) is not None
+    return re.fullmatch(ID_PATTERN, text) is not None
 
 
 # --- text ----------------------------------------------------------------------------------
@@ -252,12 +252,12 @@ def meaning_of(title: str, body: str) -> str:
 
 
 # Not after another CR: else a long run of them would be searched again from each one.
-_LINE_BREAKS = re.compile(r"(?<!\r)\r+\n")
+_LINE_BREAKS = r"(?<!\r)\r+\n"
 
 
 def plain_breaks(text: str) -> str:
     """The text with ``\\n`` for every line break of a file from another system."""
-    return _LINE_BREAKS.sub("\n", text) if "\r" in text else text
+    return re.sub(_LINE_BREAKS, "\n", text) if "\r" in text else text
 
 
 def canonical_body(text: str) -> str:

@@ -58,7 +58,7 @@ def call(
 
 def answer(memory: Memory, *arguments: str, **options: Any) -> Any:
     """The one JSON object that a call answers with."""
-    done = call(memory, *arguments, "--json", **options)
+    done = call(memory, "--json", *arguments, **options)
     assert done.returncode in (0, 4), done.stderr.decode()
     return json.loads(done.stdout)
 

@@ -213,7 +213,7 @@ def read(language: str) -> Catalog | None:
 def as_po(found: Catalog) -> bytes:
     """A catalogue in the form of translators."""
     stream = io.BytesIO()
-    write_po(stream, found, width=96, include_lineno=False, sort_output=True)
+    write_po(stream, found, width=96, no_location=True, sort_output=True)
     return re.sub(rb'"Generated-By: .*\n', b"", stream.getvalue())
 
 

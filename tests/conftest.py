@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from memsync.config import Environment
-from memsync.contract.requests import ProjectRef, RememberInput
+from memsync.contract.inputs import RememberInput
+from memsync.contract.requests import ProjectRef
 from memsync.contract.results import Entry
 from memsync.providers.local import LocalProvider
 from memsync.record import Scope

@@ -8,10 +8,13 @@ replaced: the child runs it as it is.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -19,6 +22,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from memsync import errors
+from tests.conftest import Memory
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _GIT_WRITES = {
@@ -105,6 +113,63 @@ def killed_at(root: Path, number: int, work: Callable[[], object]) -> bool:
     return False
 
 
+@dataclass
+class Outcome:
+    """What became of a disturbed run: ``code`` of the error, or empty where it was done."""
+
+    code: str
+    exit_status: int
+    struck: bool
+
+
+def failing_at(root: Path, numbers: range, error: int, work: Callable[[], object]) -> Outcome:
+    """Run ``work`` in a child whose acts ``numbers`` are refused by the system with ``error``.
+
+    Renames and removals need no space: they are spared where the disk is full.
+    """
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with _leaving():
+            refusing = _Refusing(str(root), 0, _kill, numbers=numbers, error=error)
+            sys.addaudithook(refusing)
+            code, exit_status = "", 0
+            try:
+                work()
+            except errors.MemsyncError as told:
+                code, exit_status = told.code, int(told.exit_status)
+            refusing.over = True
+            os.write(write, json.dumps([code, exit_status, refusing.struck]).encode())
+    os.close(write)
+    with os.fdopen(read, "rb") as stream:
+        told = stream.read()
+    _, status = os.waitpid(child, 0)
+    assert status == 0, "an error without a code"
+    return Outcome(*json.loads(told))
+
+
+@dataclass
+class _Refusing(_Watch):
+    """Refuses some acts instead of killing the process."""
+
+    numbers: range = range(0)
+    error: int = errno.EIO
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.struck = False
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        before = self.count
+        super().__call__(event, arguments)
+        if self.count == before or self.count not in self.numbers:
+            return
+        needs_space = event in ("open", "os.mkdir", "os.link", "subprocess.Popen")
+        if needs_space or self.error != errno.ENOSPC:
+            self.struck = True
+            raise OSError(self.error, os.strerror(self.error))
+
+
 def _kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -143,3 +208,27 @@ def _copy(source: str, target: str) -> None:
         os.link(source, target)
     else:
         shutil.copy2(source, target)
+
+
+_CAPBSET_DROP, _DAC_OVERRIDE, _DAC_READ_SEARCH = 24, 1, 2
+
+
+def as_mortal(memory: Memory, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the program as somebody whom the permissions of files bind: the superuser's do not."""
+
+    def drop() -> None:
+        system = ctypes.CDLL(None)
+        for capability in (_DAC_OVERRIDE, _DAC_READ_SEARCH):
+            system.prctl(_CAPBSET_DROP, capability, 0, 0, 0)
+
+    superuser = os.geteuid() == 0
+    if superuser and sys.platform != "linux":
+        pytest.skip("this system cannot bind the superuser to permissions")
+    return subprocess.run(
+        [sys.executable, "-m", "memsync", *arguments],
+        capture_output=True,
+        cwd=memory.root,
+        env=memory.variables,
+        preexec_fn=drop if superuser else None,
+        timeout=60,
+    )

@@ -267,7 +267,17 @@ DATA = re.compile(
 )
 #: Names of checks, settings and keys: spelt as in files and commands.
 NAMES = {
-    *("git", "branch", "main", "sparse-checkout", "index", "files", "crash", "commit-graph"),
+    *(
+        "git",
+        "branch",
+        "main",
+        "origin",
+        "sparse-checkout",
+        "index",
+        "files",
+        "crash",
+        "commit-graph",
+    ),
     *("gitattributes", "gitignore", "language", "learning", "retrieval", "zh-CN", "true"),
     *("scope", "title", "tags", "lifecycle", "global", "nowhere", "project", "YAML", "trial"),
     *("proven", "superseded", "Git", "memsync", "expand", "lint", "front", "matter"),

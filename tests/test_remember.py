@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from memsync import errors
-from memsync.contract.requests import ForgetInput, ManageQuery, RememberInput
+from memsync.contract.inputs import ForgetInput, RememberInput
+from memsync.contract.requests import ManageQuery
 from memsync.providers.local.writes import titled
 from memsync.record import Scope
 from tests.conftest import Memory

@@ -38,5 +38,6 @@ def advice(code: str, translate: Translate) -> str:
         "text-empty": _("Give the text as an argument, with --text, or on standard input."),
         "setting-unknown": _("`memsync config` shows all settings."),
         "revision-moved": _("Look at the memory again; somebody changed it."),
+        "demo-failed": _("`memsync demo --keep` leaves the folder to look at."),
         "revision-not-found": _("`memsync history` with its id shows the revisions."),
     }.get(code, "")

@@ -60,7 +60,6 @@ CODE: tuple[tuple[str, dict[str, str]], ...] = (
     ),
 )
 _LOGIN = "internal/auth/login.go"
-_TEST = "internal/auth/login_test.go"
 #: A task in each language: whoever runs the demo sees that both are understood.
 ENGLISH_TASK = "Modify the authentication module"
 CHINESE_TASK = "给登录接口写数据库测试"
@@ -304,7 +303,7 @@ def _retrieve(stage: Stage, record_id: str, edited: str, _: Translate) -> None:
     stage.expect(told, record_id)
     stage.expect(told, edited)
     stage.tell(_("5. The same for a task in Chinese"))
-    told = stage.run("retrieve", "--task", CHINESE_TASK, "--path", _TEST, "--max-entries", "3")
+    told = stage.run("retrieve", "--task", CHINESE_TASK, "--max-entries", "3")
     stage.expect(told, record_id)
     stage.expect(told, FOUND_IN_CHINESE)
     stage.tell(

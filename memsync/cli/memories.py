@@ -5,29 +5,28 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import sys
 from enum import StrEnum
 from typing import Any
 
 import click
 
 from memsync import errors
-from memsync.cli import labels, phrases
-from memsync.cli.screen import give, note, safe, say, style, whys, width, wrapped
-from memsync.cli.session import MemoryId, ProjectKey, Session, with_session
-from memsync.contract.codec import to_json
-from memsync.contract.requests import (
-    ExpandQuery,
-    ManageQuery,
-    ProjectRef,
-    RememberInput,
-    SearchQuery,
+from memsync.cli import labels
+from memsync.cli.answers import (
+    entry_json,
+    show_card,
+    show_entry,
+    tell_applied,
+    text_from,
+    text_of,
 )
-from memsync.contract.results import Applied, Entry, Listing
+from memsync.cli.screen import give, note, safe, say, style
+from memsync.cli.session import MemoryId, ProjectKey, Session, with_session
+from memsync.contract.inputs import RememberInput
+from memsync.contract.requests import ExpandQuery, ManageQuery, ProjectRef, SearchQuery
+from memsync.contract.results import Listing
 from memsync.record import Lifecycle, MemoryClass, MemoryType, Scope
 
-#: A text on standard input or from an editor is read up to this many bytes.
-_INPUT_LIMIT = 1024 * 1024
 #: The states that living memories have.
 STATES = ("active", "candidate", "superseded", "conflict", "paused", "expired", "not-yet-valid")
 
@@ -35,85 +34,6 @@ STATES = ("active", "candidate", "superseded", "conflict", "paused", "expired", 
 def _values(kind: type[StrEnum]) -> list[str]:
     """The values of an enum: click would offer the names of its members."""
     return [member.value for member in kind]
-
-
-def entry_json(entry: Entry) -> dict[str, Any]:
-    """A memory in the spelling of the front matter, with what its file does not say."""
-    return {
-        **to_json(entry.record),
-        "body": entry.record.body,
-        "path": entry.path,
-        "revision": entry.revision,
-        "state": entry.state,
-        "provisional": entry.provisional,
-        "evidenceCount": entry.evidence_count,
-        "confirmed": entry.confirmed,
-    }
-
-
-def text_of(entry: Entry) -> str:
-    """A memory's title and text, as one text."""
-    return "\n\n".join(part for part in (entry.record.title, entry.record.body) if part)
-
-
-def tell_applied(session: Session, applied: Applied, sentence: str) -> int:
-    """Tell what an operation did; returns the exit status."""
-    attention = [n for n in applied.notices if n.code in _NEEDS_ATTENTION]
-    if session.as_json:
-        entry = applied.entry
-        give(
-            operation=applied.operation,
-            record=entry_json(entry) if entry else None,
-            text=text_of(entry) if entry else None,
-            commit=applied.commit,
-            changed=[*applied.changed],
-            takenIn=[*applied.taken_in],
-            ids=[*applied.ids],
-            notices=whys(applied.notices),
-        )
-    else:
-        _ = session.translate
-        say(safe(sentence))
-        for path in applied.changed:
-            say(safe(f"  {path}"))
-        if applied.taken_in:
-            listed = ", ".join(applied.taken_in)
-            note(safe(_("first took in what you had edited by hand: {}").replace("{}", listed)))
-        for found in applied.notices:
-            note(safe(labels.notice(found, _)))
-    return int(errors.Exit.ATTENTION) if attention else 0
-
-
-_NEEDS_ATTENTION = {
-    "too-many-deletions",
-    "edit-would-damage",
-    "forgotten-for-good",
-    "profile-edit-kept",
-    "remote-not-reached",
-    "purge-unfinished",
-}
-
-
-def text_from(argument: str | None, option: str | None) -> str:
-    """The text of a command: its argument, ``--text``, or standard input.
-
-    Raises TextEmpty, TextNotReadable.
-    """
-    if argument is not None and option is not None:
-        raise errors.UsageWrong(detail="give one text, not two")
-    given = argument if argument is not None else option
-    if given is not None and given != "-":
-        return given
-    if sys.stdin is None or (given is None and sys.stdin.isatty()):
-        raise errors.TextEmpty()
-    raw = sys.stdin.buffer.read(_INPUT_LIMIT + 1)
-    if len(raw) > _INPUT_LIMIT:
-        raise errors.TextNotReadable(detail=f"it has more than {_INPUT_LIMIT} bytes")
-    try:
-        return raw.decode()
-    except UnicodeDecodeError as error:
-        detail = f"byte {error.start} is not UTF-8"
-        raise errors.TextNotReadable(detail=detail) from error
 
 
 @click.command("remember")
@@ -258,17 +178,6 @@ def show_list(session: Session, listing: Listing) -> None:
         note(told.replace("{}", str(listing.elsewhere)))
 
 
-def show_card(session: Session, entry: Entry) -> None:
-    """One memory in two lines."""
-    room = width()
-    title = wrapped(safe(entry.record.title), room - 22).splitlines() or [""]
-    say(f"  {style(entry.record.id, fg='cyan')}  {title[0]}")
-    for line in title[1:]:
-        say(" " * 22 + line)
-    for line in wrapped(safe(labels.card(entry, session.translate)), room - 22).splitlines():
-        say(" " * 22 + style(line, dim=True))
-
-
 @click.command("search")
 @click.argument("words", nargs=-1)
 @click.option("--here", is_flag=True, help="Only this project and what holds everywhere.")
@@ -304,68 +213,6 @@ def show_command(session: Session, memory: str) -> int:
         return 0
     show_entry(session, entry)
     return 0
-
-
-def show_entry(session: Session, entry: Entry) -> None:
-    """A memory with all that is known of it, for a terminal."""
-    _ = session.translate
-    item = entry.record
-    room = width()
-    say(style(wrapped(safe(item.title), room), bold=True))
-    if item.body:
-        say(wrapped(safe(item.body), room))
-    say()
-    for label, value in _details(entry, session):
-        lines = wrapped(safe(value), room - 18).splitlines() or [""]
-        say(f"{label + ':':<18}{lines[0]}" if label.isascii() else f"{label}：{lines[0]}")
-        for line in lines[1:]:
-            say(" " * 18 + line)
-
-
-def _details(entry: Entry, session: Session) -> list[tuple[str, str]]:
-    _ = session.translate
-    item = entry.record
-    chosen = item.selectors
-    listed = [
-        (_("Id"), item.id),
-        (_("State"), labels.states(_)[entry.state]),
-        (_("Holds"), labels.scope_of(item, _)),
-        (_("Kind"), f"{labels.types(_)[item.memory_type]}, {labels.classes(_)[item.memory_class]}"),
-        (_("Category"), item.category or ""),
-        (_("Tags"), ", ".join(item.tags)),
-        (_("Only for paths"), ", ".join(chosen.paths)),
-        (_("Only for tasks"), ", ".join(chosen.tasks)),
-        (_("Operations"), ", ".join(chosen.operations)),
-        (_("Phases"), ", ".join(chosen.phases)),
-        (_("Says who"), labels.authorities(_)[item.authority]),
-        (_("Established"), labels.lifecycles(_)[item.lifecycle]),
-        (_("Evidence"), _evidence(entry, session)),
-        (_("Valid"), " – ".join(filter(None, (item.valid_from, item.valid_until)))),
-        (_("Takes place of"), ", ".join(item.supersedes)),
-        (_("Replaced by"), item.superseded_by or ""),
-        (_("Reason"), item.reason or ""),
-        (_("Changed"), labels.day(item.updated)),
-        (_("File"), entry.path),
-    ]
-    for number, conflict in enumerate(item.conflict, 1):
-        told = conflict.text or conflict.commit or ""
-        what = labels.fields(_).get(conflict.field, conflict.field)
-        listed.append((_("Conflict {}").replace("{}", str(number)), f"{what}: {told}"))
-    return [(label, value) for label, value in listed if value]
-
-
-def _evidence(entry: Entry, session: Session) -> str:
-    _ = session.translate
-    if not entry.evidence_count:
-        return ""
-    told = labels.evidence(entry.evidence_count, _)
-    confirmed = _("confirmed {}").replace("{}", labels.day(entry.confirmed))
-    lines = [f"{told}, {confirmed}" if entry.confirmed else told]
-    for item in entry.record.evidence[-5:]:
-        said = phrases.said(item.summary, _) if item.summary else item.key
-        mark = "+" if item.success else "-" if item.success is False else "·"
-        lines.append(f"{mark} {labels.day(item.observed_at)} {said}")
-    return "\n".join(lines)
 
 
 @click.command("edit")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memsync import errors, identity
-from memsync.cli.memories import tell_applied
+from memsync.cli.answers import tell_applied
 from memsync.cli.screen import give, safe, say, style, table
 from memsync.cli.session import Session, with_session
 from memsync.identity import Project

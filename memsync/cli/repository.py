@@ -8,10 +8,11 @@ import click
 
 from memsync import config, errors
 from memsync.cli import labels, phrases
-from memsync.cli.memories import tell_applied
+from memsync.cli.answers import tell_applied
 from memsync.cli.screen import give, note, safe, say, style, table, whys
 from memsync.cli.session import F, MemoryId, ProjectKey, Session, with_session
-from memsync.contract.requests import PauseInput, ProjectRef, SettingsInput
+from memsync.contract.inputs import PauseInput, SettingsInput
+from memsync.contract.requests import ProjectRef
 from memsync.contract.results import Status
 from memsync.errors import Exit, Problem, problem_facts
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memsync.cli import labels
-from memsync.cli.memories import entry_json, show_entry, text_of
+from memsync.cli.answers import entry_json, show_entry, text_of
 from memsync.cli.screen import give, note, safe, say, style, whys
 from memsync.cli.session import MemoryId, Session, with_session
 from memsync.contract.codec import to_json

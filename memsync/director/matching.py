@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from memsync import record, tokens
 
@@ -46,8 +47,7 @@ class Request:
         return self.operation if level == "operation" else self.phase
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """level -> ``matched``, ``failed`` or ``not-asked``; levels without selectors are absent.
 
     ``fits`` holds where nothing failed, ``whole`` where every selector was asked and matched.

@@ -63,7 +63,7 @@ def _feedback(row: Row, now: datetime) -> float:
 
 def telling(size: int) -> int:
     """How many of ``size`` memories may have a word before it tells nothing about any."""
-    return max(20, size // 8)
+    return max(20, size // 16)
 
 
 def shares(

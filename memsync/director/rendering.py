@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memsync.contract.results import Why
 from memsync.language import Translate, translator
@@ -80,8 +80,7 @@ def _joined(found: Sequence[str]) -> list[str]:
     return joined
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A memory as it is offered: its identity, its title, why it applies."""
 
     id: str

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from memsync import record
 from memsync.director import ranking
@@ -30,8 +31,7 @@ from memsync.director.matching import (
 from memsync.index import Row
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A memory with what does not depend on the request.
 
     ``standing`` memories are delivered by scope and selectors alone, others must be relevant.

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 from memsync import errors, record, tokens
 from memsync.contract.requests import TaskQuery
@@ -26,8 +27,7 @@ RELEVANT_SHARE = 0.25
 NAMED_EXCLUSIONS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Considered:
+class Considered(NamedTuple):
     """A memory weighed for one request: what matched, what it scored, why it stays out."""
 
     prepared: Prepared
@@ -42,8 +42,7 @@ class Considered:
         return self.prepared.row
 
 
-@dataclass(slots=True)
-class Weighed:
+class Weighed(NamedTuple):
     """All memories in scope, weighed: the best of those that apply, and those left out.
 
     ``offered`` are sorted and cut to as many as any budget could take; ``offered_total`` counts
@@ -216,8 +215,7 @@ def _asked_words(request: Request) -> list[tokens.Term]:
     return tokens.query_terms(f"{request.task} {' '.join(request.paths)}", TERMS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(NamedTuple):
     """Who applies: places of relevant episodes, masks over the conditional memories."""
 
     episodes: frozenset[int]

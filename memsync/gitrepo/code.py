@@ -7,18 +7,17 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memsync import errors
 from memsync.gitrepo.run import Git
 
 _ASKED = r"^(memsync\.project|remote\..*\.url|url\..*\.insteadof|core\.bare)$"
-_REFUSED = re.compile(r"Permission denied|Read-only file system|Operation not permitted")
-_HEAD = re.compile(r"ref: ?\S|[0-9a-f]{40}")
+_REFUSED = r"Permission denied|Read-only file system|Operation not permitted"
+_HEAD = r"ref: ?\S|[0-9a-f]{40}"
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRepo:
+class CodeRepo(NamedTuple):
     """A code project on this disk.
 
     ``common`` is the real path of its common Git folder, ``top`` its work tree (None in a bare
@@ -94,7 +93,7 @@ def bind(common: str, key: str, environment: Mapping[str, str]) -> None:
     try:
         git.run("config", "--file", config, "memsync.project", key)
     except errors.GitFailed as error:
-        refused = _REFUSED.search(str(error.facts.get("detail")))
+        refused = re.search(_REFUSED, str(error.facts.get("detail")))
         if refused:
             raise errors.CannotWrite(path=config, detail=refused[0]) from error
         raise
@@ -141,7 +140,7 @@ def _locate(path: str) -> tuple[str, str, str | None] | None:
 
 def _is_git_dir(folder: str) -> bool:
     head = os.path.join(folder, "HEAD")
-    if not (os.path.islink(head) or _HEAD.match(_first_line(head))):
+    if not (os.path.islink(head) or re.match(_HEAD, _first_line(head))):
         return False
     common = _common(folder)
     return all(_stat(os.path.join(common, name)) for name in ("objects", "refs"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from memsync import errors
 from memsync.gitrepo.run import Git
@@ -27,8 +27,7 @@ _UNDER_WAY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Where the repository stands. ``problem`` is empty where memsync may write."""
 
     branch: str | None
@@ -36,8 +35,7 @@ class State:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One path that differs from HEAD: ``added``, ``modified`` or ``deleted`` in the work tree."""
 
     path: str
@@ -45,8 +43,7 @@ class Change:
     conflicted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """One commit that touched a path. ``blob`` is None where it removed it."""
 
     oid: str
@@ -235,18 +232,20 @@ class MemoryRepo:
 
     def blobs_at(self, paths: Iterable[str], revision: str = "HEAD") -> dict[str, str]:
         """path -> blob for the paths that a commit has."""
-        asked = [*paths]
-        wanted = "\n".join(f"{revision}:{path}" for path in asked if "\n" not in path)
-        if not wanted:
-            return {}
+        every = [*paths]
+        asked = [path for path in every if "\n" not in path]
+        broken = [path for path in every if "\n" in path]  # these cannot be asked line by line
+        found = self.tree(revision, broken) if broken else {}
+        if not asked:
+            return found
+        wanted = "\n".join(f"{revision}:{path}" for path in asked)
         out = self.git.run(
             "cat-file",
             "--batch-check=%(objectname) %(objecttype)",
             stdin=(wanted + "\n").encode("utf-8", "surrogateescape"),
         )
         lines = out.decode("utf-8", "surrogateescape").splitlines()
-        asked = [path for path in asked if "\n" not in path]
-        return {
+        return found | {
             path: line[:-5]
             for path, line in zip(asked, lines, strict=False)
             if line.endswith(" blob")
@@ -311,6 +310,8 @@ class MemoryRepo:
 
     def diff_texts(self, old: bytes, new: bytes) -> str:
         """The lines in which two contents differ, in unified form; empty where they are equal."""
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             for name, content in (("before", old), ("after", new)):
                 with open(os.path.join(folder, name), "wb") as stream:
@@ -374,13 +375,13 @@ def _refuse_foreign(home: str) -> None:
         raise errors.OwnedByOther(path=home, owner=name)
 
 
-_HEADER = re.compile(r"\x01([0-9a-f]+)\x02([^\x02]*)\x02([^\x02]*)\x02([^\x02]*)\x02([^\0\n]*)")
+_HEADER = r"\x01([0-9a-f]+)\x02([^\x02]*)\x02([^\x02]*)\x02([^\x02]*)\x02([^\0\n]*)"
 
 
 def _commits(out: str, path: str) -> Iterator[Commit]:
     """Read ``git log -z --raw``: each header, then its one line for the path asked about."""
     for part in out.split("\x01")[1:]:
-        header = _HEADER.match("\x01" + part)
+        header = re.match(_HEADER, "\x01" + part)
         if header is None:
             continue
         raw = re.search(r":\d+ \d+ [0-9a-f]+ ([0-9a-f]+) ([A-Z])", part)

@@ -15,7 +15,7 @@ from typing import IO
 
 from memsync import errors
 from memsync.gitrepo.memory import SEEN, MemoryRepo
-from memsync.gitrepo.run import OPTIONS, Git, scrubbed, stop_group, without_credentials
+from memsync.gitrepo.run import FULL, OPTIONS, Git, scrubbed, stop_group, without_credentials
 
 #: Where the new history grows until it is complete.
 _GROWING = b"refs/memsync/rewrite/"
@@ -182,7 +182,7 @@ def _start(git: Git, *arguments: str) -> subprocess.Popen[bytes]:
 
 def _failure(process: subprocess.Popen[bytes], name: str, status: int) -> errors.MemsyncError:
     told = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
-    if "No space left on device" in told:
+    if FULL.search(told):
         return errors.DiskFull(path="the object store")
     detail = without_credentials(" ".join(told.split()))[:400]
     return errors.GitFailed(command=name, status=status, detail=detail)

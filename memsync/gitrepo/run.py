@@ -2,7 +2,7 @@
 
 git is run by a plain subprocess throughout. GitPython's command interface copies the process's
 whole environment, ``GIT_DIR`` and its kin included, has no way to leave a variable out, and
-costs a cold command 70 ms; docs/architecture.md has the measurement.
+costs a cold command its import; docs/architecture.md has the measurement.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _FIXED = (
 )
 OPTIONS = tuple(part for setting in _FIXED for part in ("-c", setting))
 
-_LOCKED = re.compile(
-    r"(?:Unable to create '|could not lock config file )(?P<path>[^'\n]+?)'?: File exists"
-)
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s]+@")
+_LOCKED = r"(?:Unable to create '|could not lock config file )(?P<path>[^'\n]+?)'?: File exists"
+#: What git says where there is no space.
+FULL = re.compile("No space left on device|Out of diskspace|disk is not full|quota exceeded")
+_CREDENTIALS = r"(?<=://)[^/\s]+@"
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
@@ -67,7 +67,7 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 def without_credentials(text: str) -> str:
     """``text`` with user names and passwords taken out of its URLs."""
-    return _CREDENTIALS.sub("", text)
+    return re.sub(_CREDENTIALS, "", text)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Git:
             status, out, err = self._once(arguments, stdin, settings, environment)
             if status in ok:
                 return out
-            held = _LOCKED.search(err)
+            held = re.search(_LOCKED, err)
             if not held:
                 raise self._failure(arguments, status, err)
             if pause > 1.0:
@@ -176,7 +176,7 @@ class Git:
         version = self.version()
         if version < OLDEST:
             return errors.GitTooOld(found=_dotted(version), needed=_dotted(OLDEST))
-        if "No space left on device" in err:
+        if FULL.search(err):
             return errors.DiskFull(path=self.folder)
         detail = without_credentials(" ".join(err.split()))[:400]
         return errors.GitFailed(command=arguments[0], status=status, detail=detail)

@@ -162,7 +162,8 @@ def _index(reader: Reader) -> Check:
 def _files(reader: Reader) -> Check:
     broken = [p for p in lint(reader) if p.level == "error"]
     if broken:
-        return Check("files", "attention", str(broken[0]), "mend it; memsync lint names all")
+        where = f"{broken[0].path}:{broken[0].line} [{broken[0].code}]"
+        return Check("files", "attention", where, "mend it; memsync lint names all")
     return Check("files", "ok", "all can be read")
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from memsync.frontmatter.model import Place
+from memsync import files
 from memsync.record import Record, Scope, slug
+
+if TYPE_CHECKING:
+    from memsync.frontmatter.model import Place
 
 #: The folders that hold memory.
 TOPS = ("global", "projects", "candidates", "tombstones")
@@ -18,14 +22,16 @@ COMMITTED = (*TOPS, SETTINGS, *COMPANIONS)
 #: Names that the walk lists.
 WANTED = (".md", "project.yaml")
 
-_PROJECT_FILE = re.compile(r"projects/([^/]+)/project\.yaml")
+_PROJECT_FILE = r"projects/([^/]+)/project\.yaml"
 
 
 def kind_of(path: str) -> str | None:
     """``record``, ``candidate``, ``tombstone``, ``project`` or ``settings``; None for others."""
     if path == SETTINGS:
         return "settings"
-    if _PROJECT_FILE.fullmatch(path):
+    if _is_passed_over(path):
+        return None
+    if re.fullmatch(_PROJECT_FILE, path):
         return "project"
     top, _, rest = path.partition("/")
     if not rest or not path.endswith(".md"):
@@ -37,6 +43,13 @@ def kind_of(path: str) -> str | None:
     return {"candidates": "candidate", "tombstones": "tombstone"}.get(top)
 
 
+def _is_passed_over(path: str) -> bool:
+    """Whether the walk passes a path over: hidden or an editor's junk, or a name of no text."""
+    return any(not part or files.is_junk(part) for part in path.split("/")) or not (
+        path.isascii() or files.is_text(path)
+    )
+
+
 def is_record(path: str) -> bool:
     """Whether the path is one of a record or a candidate."""
     return kind_of(path) in ("record", "candidate")
@@ -44,6 +57,8 @@ def is_record(path: str) -> bool:
 
 def place_of(path: str) -> Place:
     """The scope and project that the folder decides; in ``candidates/`` it decides neither."""
+    from memsync.frontmatter.model import Place
+
     top, _, rest = path.partition("/")
     if top == "global":
         return Place(Scope.GLOBAL, None)

@@ -10,7 +10,7 @@ import json
 import marshal
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memsync import errors, files, record
@@ -363,10 +363,10 @@ def _owner(repo: MemoryRepo | None, paths: list[str]) -> str:
 def _as_copy(fact: Facts, original: str, owner: str) -> Facts:
     told = problem("id-taken", fact.path, 0, "notice", id=original, other=owner)
     changed = _with_id(fact, record.copy_id(original, fact.path))
-    return replace(changed, problems=(*fact.problems, told))
+    return changed._replace(problems=(*fact.problems, told))
 
 
 def _with_id(fact: Facts, new: str) -> Facts:
     if fact.record is None:
         return fact
-    return replace(fact, id=new, record=fact.record.replacing(id=new))
+    return fact._replace(id=new, record=fact.record.replacing(id=new))

@@ -111,18 +111,11 @@ def _path(value: object, number: int) -> str:
     safe = (
         isinstance(value, str)
         and "\0" not in value
-        and files.is_text(value)
-        and (value in layout.COMPANIONS or _is_plain(value))
+        and (value in layout.COMPANIONS or layout.kind_of(value) is not None)
     )
     if not safe:
         raise errors.ImportRefused(line=number, detail=f"{value!r} is no path of a memory")
     return str(value)
-
-
-def _is_plain(path: str) -> bool:
-    """Whether a scan would find a memory's file at this path: no hidden or empty part in it."""
-    parts = path.split("/")
-    return layout.kind_of(path) is not None and all(p and not files.is_junk(p) for p in parts)
 
 
 def _content(value: dict[str, Any], number: int) -> bytes:

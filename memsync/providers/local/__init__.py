@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memsync import errors
 from memsync.config import Environment
-from memsync.contract.requests import (
-    Asks,
+from memsync.contract.inputs import (
     CorrectInput,
     ForgetInput,
     Input,
     PauseInput,
-    ProjectRef,
-    Query,
     RememberInput,
     ResolveInput,
     RollbackInput,
     SettingsInput,
 )
+from memsync.contract.requests import Asks, ProjectRef, Query
 from memsync.contract.results import Applied, Status
 from memsync.index import telling_damage
 from memsync.providers.local import reads

@@ -6,7 +6,7 @@ import contextlib
 import os
 
 from memsync import errors, record
-from memsync.contract.requests import ForgetInput, RollbackInput
+from memsync.contract.inputs import ForgetInput, RollbackInput
 from memsync.contract.results import Applied, Why
 from memsync.frontmatter.edits import edit_yaml
 from memsync.frontmatter.schema import decode

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 from memsync import config, errors, files, identity, record, tokens
 from memsync.config import Environment
-from memsync.contract.requests import (
+from memsync.contract.inputs import (
     CorrectInput,
     PauseInput,
-    ProjectRef,
     RememberInput,
     ResolveInput,
     SettingsInput,
 )
+from memsync.contract.requests import ProjectRef
 from memsync.contract.results import Applied, Why
 from memsync.frontmatter.codec import dump_yaml
 from memsync.frontmatter.edits import edit_yaml
