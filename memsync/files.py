@@ -17,6 +17,10 @@ from memsync import errors
 Stat = tuple[str, int, int, int]
 
 
+# Of a mode, the bits that say what kind of file it is, and their value for a regular one.
+_KIND, _REGULAR = 0o170000, 0o100000
+
+
 @dataclass(slots=True)
 class Walk:
     """What lies below some folders of a root.
@@ -75,21 +79,24 @@ def _listed(
     with os.scandir(os.path.join(root, folder)) as entries:
         for entry in entries:
             name = entry.name
-            if is_junk(name):
-                continue
             if not (name.isascii() or is_text(name)):
-                found.odd.append((_join(folder, name), "name-not-text"))
+                if not is_junk(name):
+                    found.odd.append((_join(folder, name), "name-not-text"))
             elif name.endswith(wanted):
-                if entry.is_file(follow_symlinks=False):
-                    info = entry.stat(follow_symlinks=False)
+                if name[0] in ".#":
+                    continue
+                info = entry.stat(follow_symlinks=False)
+                # The mode tells what kind it is; asking the entry again costs as much as this.
+                if info.st_mode & _KIND == _REGULAR:
                     files.append((name, info.st_size, info.st_mtime_ns, info.st_ino))
                 else:
                     code = "symbolic-link" if entry.is_symlink() else "not-a-file"
                     found.odd.append((_join(folder, name), code))
-            elif entry.is_dir(follow_symlinks=False):
-                pending.append(_join(folder, name))
-            elif entry.is_symlink():
-                found.odd.append((_join(folder, name), "symbolic-link"))
+            elif not is_junk(name):
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(_join(folder, name))
+                elif entry.is_symlink():
+                    found.odd.append((_join(folder, name), "symbolic-link"))
     return files
 
 

@@ -6,14 +6,12 @@ project of the memory repository that has this remote as an alias, a key derived
 
 from __future__ import annotations
 
-import hashlib
 import os
 import posixpath
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import unquote, unquote_to_bytes
 
 from memsync.gitrepo import code
 
@@ -231,6 +229,10 @@ def _components(path: str) -> list[str]:
 
 
 def _decoded(text: str) -> str:
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote_to_bytes
+
     raw = unquote_to_bytes(text.encode("utf-8", "surrogateescape"))
     return raw.decode("utf-8", "surrogateescape")
 
@@ -250,12 +252,18 @@ def _encoded(text: str) -> str:
 
 def derived_key(name: str, alias: str) -> str:
     """The key that every clone of a remote comes to by itself: ``<name>-<8 hex>``."""
-    return f"{_slug(name)}-{hashlib.sha256(alias.encode()).hexdigest()[:8]}"
+    return f"{_slug(name)}-{_sum(alias.encode())}"
+
+
+def _sum(data: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()[:8]
 
 
 def random_key(name: str, entropy: bytes) -> str:
     """The key of a project without remotes, from at least 8 random bytes."""
-    return f"{_slug(name)}-{hashlib.sha256(entropy).hexdigest()[:8]}"
+    return f"{_slug(name)}-{_sum(entropy)}"
 
 
 def _slug(name: str) -> str:
@@ -353,7 +361,7 @@ def _decide(
 
 def _name(alias: str | None, folder: str) -> str:
     """A readable name: the last part of the remote, else the folder's."""
-    text = unquote(alias.rpartition("/")[2]) if alias else os.path.basename(folder)
+    text = _decoded(alias.rpartition("/")[2]) if alias else os.path.basename(folder)
     text = text.removesuffix(".git").encode("utf-8", "replace").decode()
     return "".join(c if c.isprintable() else " " for c in text).strip() or "project"
 

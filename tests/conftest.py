@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from memsync.config import Environment
-from memsync.contract.inputs import RememberInput
-from memsync.contract.requests import ProjectRef
-from memsync.contract.results import Entry
+from memsync.contract.changes import RememberInput
+from memsync.contract.shared import Entry, ProjectRef
 from memsync.providers.local import LocalProvider
 from memsync.record import Scope
 from memsync.store.beginning import begin

@@ -24,7 +24,7 @@ from memsync import errors
 from memsync.cli import app
 from memsync.cli.advice import advice
 from memsync.cli.labels import notices
-from memsync.contract.requests import TaskQuery
+from memsync.contract.tasks import TaskQuery
 from memsync.director import ranking, rendering, select
 from memsync.director.rendering import exclusions, reasons
 from memsync.errors import PROBLEMS, Exit, MemsyncError

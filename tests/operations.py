@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memsync.config import Environment
-from memsync.contract.inputs import (
+from memsync.contract.changes import (
     CorrectInput,
     ForgetInput,
     PauseInput,
@@ -20,7 +20,8 @@ from memsync.contract.inputs import (
     ResolveInput,
     RollbackInput,
 )
-from memsync.contract.requests import ManageQuery, ProjectRef, SearchQuery
+from memsync.contract.memories import ManageQuery, SearchQuery
+from memsync.contract.shared import ProjectRef
 from memsync.index import Index
 from memsync.record import MemoryType, Scope
 from memsync.store.scan import scan

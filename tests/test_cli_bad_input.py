@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memsync.contract.inputs import ForgetInput
+from memsync.contract.changes import ForgetInput
 from tests.asking import answer, call, refused, standing
 from tests.conftest import Memory, make_project
 

@@ -409,7 +409,8 @@ def test_a_question_of_any_kind_has_a_sensible_answer(
     if "\0" not in query:
         found = answer(memory, "search", "--", query)["records"]
         assert [r["title"] for r in found] == (["C++ style guide"] if finds else [])
-    from memsync.contract.requests import SearchQuery, TaskQuery
+    from memsync.contract.memories import SearchQuery
+    from memsync.contract.tasks import TaskQuery
 
     listing = memory.provider().query(SearchQuery(query))
     assert bool(listing.records) == finds

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from memsync import errors
-from memsync.contract.inputs import CorrectInput, ForgetInput, RememberInput, RollbackInput
-from memsync.contract.requests import HistoryQuery, ManageQuery
-from memsync.contract.results import Entry
+from memsync.contract.changes import CorrectInput, ForgetInput, RememberInput, RollbackInput
+from memsync.contract.memories import HistoryQuery, ManageQuery
+from memsync.contract.shared import Entry
 from memsync.record import Authority, Lifecycle, Scope
 from memsync.store.ingest import Ingest
 from tests.conftest import Memory, make_project
@@ -110,7 +110,7 @@ def test_a_file_that_plain_git_committed_gets_the_id_that_reads_showed(memory: M
 LAYOUTS = {
     "CRLF": "---\r\nid: {id}\r\ntitle: A\r\n---\r\nold\r\n",
     "BOM": "\ufeff---\nid: {id}\ntitle: A\n---\nold\n",
-    "comments and odd order": "---\n# one\ntags:\n    - b # w\n    - a\nid: {id}\n\n---\n\n\nold\n\n",
+    "comments and odd order": "---\n# one\ntags:\n  - b # w\n  - a\nid: {id}\n\n---\n\n\nold\n\n",
     "no last newline": "---\nid: {id}\ntitle: A\n---\nold",
     "typed values": "---\nid: {id}\nown: 007\nday: 2026-01-02\nat: 12:30:45\nno: off\n---\nold\n",
     "quotes": "---\nid: '{id}'\ntitle: \"A: b\"\n---\nold\n",
@@ -181,10 +181,8 @@ def test_a_file_that_lost_its_front_matter_keeps_its_id(memory: Memory) -> None:
 def test_a_file_moved_to_another_folder_takes_that_scope_and_says_so_once(memory: Memory) -> None:
     memory.write("projects/web/a.md", record("scope: project", "projectKey: web", "title: A"))
     ingest(memory)
-    (memory.home / "projects/web/a.md").rename(memory.home / "global/a.md") if (
-        memory.home / "global"
-    ).is_dir() else memory.write("global/a.md", memory.read("projects/web/a.md"))
-    (memory.home / "projects/web/a.md").unlink(missing_ok=True)
+    (memory.home / "global").mkdir()
+    (memory.home / "projects/web/a.md").rename(memory.home / "global/a.md")
     assert listed(memory)["global/a.md"].record.scope is Scope.GLOBAL
     done = ingest(memory)
     assert told(done) == ["scope-follows-folder"]
@@ -642,7 +640,7 @@ def test_a_command_takes_in_hand_edits_first_and_apart(memory: Memory) -> None:
     applied = memory.provider().apply(CorrectInput(entry.record.id, "by machine"))
     assert applied.taken_in == (entry.path,)
     subjects = memory.git("log", "-2", "--format=%s").splitlines()
-    assert subjects == ["correct: Prefer tabs", "by hand: Prefer tabs"]
+    assert subjects == ["correct: by machine", "by hand: Prefer tabs"]
     versions = memory.provider().query(HistoryQuery(entry.record.id)).revisions
     assert len(versions) == 3
 

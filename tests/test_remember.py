@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memsync import errors
-from memsync.contract.inputs import ForgetInput, RememberInput
-from memsync.contract.requests import ManageQuery
+from memsync.contract.changes import ForgetInput, RememberInput
+from memsync.contract.memories import ManageQuery
 from memsync.providers.local.writes import titled
 from memsync.record import Scope
 from tests.conftest import Memory

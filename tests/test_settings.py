@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memsync.contract.requests import ProjectRef, TaskQuery
+from memsync.contract.shared import ProjectRef
+from memsync.contract.tasks import TaskQuery
 from tests.conftest import Memory
 
 

@@ -12,7 +12,8 @@ from memsync.cli.session import Session
 from memsync.contract.codec import to_json
 
 if TYPE_CHECKING:
-    from memsync.contract.results import Applied, Entry
+    from memsync.contract.changes import Applied
+    from memsync.contract.shared import Entry
 
 #: A text on standard input or from an editor is read up to this many bytes.
 _INPUT_LIMIT = 1024 * 1024

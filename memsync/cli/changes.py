@@ -15,9 +15,9 @@ from memsync.cli import labels
 from memsync.cli.answers import entry_json, show_card, tell_applied, text_from
 from memsync.cli.screen import columns, give, safe, say, style, table, width, wrapped
 from memsync.cli.session import MemoryId, Session, with_session
+from memsync.contract.changes import CorrectInput, ForgetInput, ResolveInput, RollbackInput
 from memsync.contract.codec import to_json
-from memsync.contract.inputs import CorrectInput, ForgetInput, ResolveInput, RollbackInput
-from memsync.contract.requests import ConflictsQuery, ExpandQuery, HistoryQuery, ManageQuery
+from memsync.contract.memories import ConflictsQuery, ExpandQuery, HistoryQuery, ManageQuery
 
 _EXPECT = click.option("--expect", metavar="REV", help="Refuse if the memory is not at REV.")
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memsync.cli import phrases
-from memsync.contract.results import Entry, Forgotten, Why
-from memsync.errors import Problem
 from memsync.language import Translate
 from memsync.record import Record, Scope
+
+if TYPE_CHECKING:
+    from memsync.contract.memories import Forgotten
+    from memsync.contract.shared import Entry, Why
+    from memsync.errors import Problem
 
 
 def classes(_: Translate) -> dict[str, str]:
@@ -76,6 +81,7 @@ def notices(_: Translate) -> dict[str, str]:
             "{0} memories' files are missing at once; nothing was forgotten. "
             "`memsync rollback --missing` puts them back, `memsync forget --missing` forgets them"
         ),
+        "history-left": _("the history no longer has {0}; it is kept as refs/memsync/kept/{0}"),
         "tombstone-restored": _("{0} was put back: a mark of forgetting never expires"),
         "edit-would-damage": _("{0} cannot be edited safely by a machine ({1}); it stays as it is"),
         "forgotten-for-good": _("{0} states {1}, which was forgotten for good; it is not used"),

@@ -22,9 +22,9 @@ from memsync.cli.answers import (
 )
 from memsync.cli.screen import give, note, safe, say, style
 from memsync.cli.session import MemoryId, ProjectKey, Session, with_session
-from memsync.contract.inputs import RememberInput
-from memsync.contract.requests import ExpandQuery, ManageQuery, ProjectRef, SearchQuery
-from memsync.contract.results import Listing
+from memsync.contract.changes import RememberInput
+from memsync.contract.memories import ExpandQuery, Listing, ManageQuery, SearchQuery
+from memsync.contract.shared import ProjectRef
 from memsync.record import Lifecycle, MemoryClass, MemoryType, Scope
 
 #: The states that living memories have.

@@ -11,9 +11,9 @@ from memsync.cli import labels, phrases
 from memsync.cli.answers import tell_applied
 from memsync.cli.screen import give, note, safe, say, style, table, whys
 from memsync.cli.session import F, MemoryId, ProjectKey, Session, with_session
-from memsync.contract.inputs import PauseInput, SettingsInput
-from memsync.contract.requests import ProjectRef
-from memsync.contract.results import Status
+from memsync.contract.changes import PauseInput, SettingsInput
+from memsync.contract.memories import Status
+from memsync.contract.shared import ProjectRef
 from memsync.errors import Exit, Problem, problem_facts
 
 

@@ -17,7 +17,7 @@ from memsync import config, errors
 from memsync.language import Translate, translator
 
 if TYPE_CHECKING:
-    from memsync.contract.results import Why
+    from memsync.contract.shared import Why
 
 SCHEMA = "memsync.cli.v1"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")

@@ -11,7 +11,7 @@ import click
 
 from memsync import bootstrap, config, errors, record
 from memsync.contract import Provider
-from memsync.contract.requests import ProjectRef
+from memsync.contract.shared import ProjectRef
 from memsync.language import Translate, translator
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -115,7 +115,7 @@ class MemoryId(_Text):
         """The ids that begin like this, with their titles."""
         from click.shell_completion import CompletionItem
 
-        from memsync.contract.requests import ManageQuery
+        from memsync.contract.memories import ManageQuery
 
         session = Session(os.environ)
         try:

@@ -11,8 +11,8 @@ from memsync.cli.answers import entry_json, show_entry, text_of
 from memsync.cli.screen import give, note, safe, say, style, whys
 from memsync.cli.session import MemoryId, Session, with_session
 from memsync.contract.codec import to_json
-from memsync.contract.requests import ExpandQuery, ManifestQuery, TaskQuery
-from memsync.contract.results import Explained, Manifest, Why
+from memsync.contract.shared import Why
+from memsync.contract.tasks import Explained, Manifest, ManifestQuery, TaskQuery
 from memsync.director.rendering import exclusions, reasons, word
 from memsync.language import Translate
 
@@ -104,6 +104,8 @@ def _show_left_out(session: Session, found: Manifest) -> None:
 @with_session
 def expand_command(session: Session, memory: str, path: str | None) -> int:
     """Give the text, source and evidence of a memory of this project, or a global one."""
+    from memsync.contract.memories import ExpandQuery
+
     entry = session.provider.query(ExpandQuery(memory, session.project(path)))
     if session.as_json:
         give(record=entry_json(entry), text=text_of(entry))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from memsync.contract.inputs import Input
-    from memsync.contract.requests import Asks, ProjectRef
-    from memsync.contract.results import Applied, Status
+    from memsync.contract.changes import Applied, Input
+    from memsync.contract.memories import Status
+    from memsync.contract.shared import Asks, ProjectRef
 
 SCHEMA = "memsync.provider.v1"
 R = TypeVar("R")

@@ -6,10 +6,49 @@ from typing import Any
 
 from memsync import errors
 from memsync.contract import SCHEMA
+from memsync.contract.changes import INPUTS, Applied, Input
 from memsync.contract.codec import from_json, to_json
-from memsync.contract.inputs import INPUTS, Input
-from memsync.contract.requests import QUERIES, Query
-from memsync.contract.results import Applied, Result, Status
+from memsync.contract.memories import (
+    ConflictsQuery,
+    ExpandQuery,
+    History,
+    HistoryQuery,
+    Listing,
+    ManageQuery,
+    SearchQuery,
+    Status,
+)
+from memsync.contract.shared import Entry
+from memsync.contract.tasks import (
+    Explained,
+    Manifest,
+    ManifestQuery,
+    Profile,
+    ProfileQuery,
+    TaskQuery,
+)
+
+Query = (
+    ProfileQuery
+    | TaskQuery
+    | ManifestQuery
+    | ManageQuery
+    | SearchQuery
+    | ExpandQuery
+    | HistoryQuery
+    | ConflictsQuery
+)
+QUERIES: tuple[type[Query], ...] = (
+    ProfileQuery,
+    TaskQuery,
+    ManifestQuery,
+    ManageQuery,
+    SearchQuery,
+    ExpandQuery,
+    HistoryQuery,
+    ConflictsQuery,
+)
+Result = Manifest | Explained | Profile | Listing | Entry | History
 
 
 def query_to_json(query: Query) -> dict[str, Any]:

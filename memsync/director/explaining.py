@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memsync import tokens
-from memsync.contract.requests import ManifestQuery
-from memsync.contract.results import Explained, Why
+from memsync.contract.shared import Why
+from memsync.contract.tasks import Explained, ManifestQuery
 from memsync.director.select import Considered, Director, request_of, why
 from memsync.index import Row
 

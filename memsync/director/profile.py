@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from memsync.contract.results import Entry, Profile
+from memsync.contract.shared import Entry
+from memsync.contract.tasks import Profile
 from memsync.director.rendering import one_line
 from memsync.language import translator
 from memsync.store.reading import Reader

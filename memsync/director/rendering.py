@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memsync.contract.results import Why
+from memsync.contract.shared import Why
 from memsync.language import Translate, translator
 from memsync.record import Record, is_standing
 

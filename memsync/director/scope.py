@@ -46,6 +46,9 @@ class Prepared(NamedTuple):
     unasked: Match = NOTHING
 
 
+_KEYS = [SELECTOR_KEYS[level] for level in LEVELS]
+
+
 @dataclass(slots=True)
 class InScope:
     """All memories in scope, sorted by what must be asked of them.
@@ -140,15 +143,12 @@ def _note_conditions(found: InScope) -> None:
 
 
 def _prepared(row: Row, now: datetime, stamp: str) -> Prepared:
-    selectors: Wanted = ()
-    if row.selectors:
-        stated = json.loads(row.selectors)
-        selectors = tuple(tuple(stated.get(SELECTOR_KEYS[level], ())) for level in LEVELS)
-    return Prepared(
-        row,
-        ranking.standing_score(row, now),
-        row.state(stamp),
-        row.type != "personal-episode",
-        selectors if any(selectors) else (),
-        unasked(selectors),
-    )
+    score = ranking.standing_score(row, now)
+    standing = row.type != "personal-episode"
+    if row.selectors is None:
+        return Prepared(row, score, row.state(stamp), standing)
+    stated = json.loads(row.selectors)
+    selectors = tuple([tuple(stated.get(key, ())) for key in _KEYS])
+    if not any(selectors):
+        return Prepared(row, score, row.state(stamp), standing)
+    return Prepared(row, score, row.state(stamp), standing, selectors, unasked(selectors))

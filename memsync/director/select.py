@@ -9,8 +9,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from memsync import errors, record, tokens
-from memsync.contract.requests import TaskQuery
-from memsync.contract.results import Entry, Excluded, Manifest, ManifestItem, Why
+from memsync.contract.shared import Entry, Why
+from memsync.contract.tasks import Excluded, Manifest, ManifestItem, TaskQuery
 from memsync.director import ranking
 from memsync.director.matching import LEVELS, NOTHING, Match, Request, match, normal_path
 from memsync.director.rendering import LEAST_CHARACTERS, Budget, Offer

@@ -332,6 +332,22 @@ class MemoryRepo:
         parts = out.decode("utf-8", "surrogateescape").split("\0")
         return dict(zip(parts[1::2], parts[0::2], strict=False))
 
+    def changed_by_commits(self, old: str, new: str, tops: Sequence[str]) -> dict[str, str]:
+        """path -> letters of what the commits since ``old`` did to it; merges are left out."""
+        out = self.git.run(
+            *("log", "-z", "--no-merges", "--no-renames", "--name-status", "--format="),
+            *(f"{old}..{new}", "--", *tops),
+        )
+        parts = out.decode("utf-8", "surrogateescape").split("\0")
+        found: dict[str, str] = {}
+        for letter, path in zip(parts[0::2], parts[1::2], strict=False):
+            found[path] = found.get(path, "") + letter
+        return found
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Whether a commit is part of another one's history."""
+        return self.git.succeeds("merge-base", "--is-ancestor", old, new)
+
     def set_ref(self, name: str, commit: str) -> None:
         """Point a ref of memsync's own at a commit."""
         self.git.run("update-ref", name, commit)

@@ -83,7 +83,7 @@ def publish(repo: MemoryRepo, new_tip: str) -> None:
     refs = _refs(repo)
     lines = []
     for name, old in refs.items():
-        new = repo.resolve(_grown(name)) if name != SEEN else new_tip
+        new = repo.resolve(_grown(name)) or (new_tip if name == SEEN else None)
         lines.append(f"update {name} {new} {old}" if new else f"delete {name} {old}")
     lines += [f"delete {name}" for name in _all_refs(repo) if name.startswith("refs/remotes/")]
     script = "start\n" + "\n".join(lines) + "\nprepare\ncommit\n"

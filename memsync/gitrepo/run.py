@@ -24,7 +24,8 @@ from memsync.gitrepo import locks
 OLDEST = (2, 34)
 
 # What the person's configuration must not do to memsync's own commands: run hooks, sign,
-# rewrite line ends, start a long clean-up, watch files, or open another transport.
+# rewrite line ends, start a long clean-up, watch files, write in another encoding, or open
+# another transport.
 _FIXED = (
     "core.hooksPath=/dev/null",
     "core.quotePath=false",
@@ -38,6 +39,8 @@ _FIXED = (
     "maintenance.auto=false",
     "user.useConfigOnly=true",
     "log.showSignature=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
     "protocol.ext.allow=never",
 )
 OPTIONS = tuple(part for setting in _FIXED for part in ("-c", setting))

@@ -57,6 +57,8 @@ class Effects:
     def __init__(self, repo: MemoryRepo) -> None:
         self.repo = repo
         self.home = repo.home
+        #: Whether something that was committed still waits for the person's answer.
+        self.holding = False
         self.folder = os.path.join(repo.git_dir, "memsync")
         self.intent = os.path.join(self.folder, "intent")
         self.undoing = os.path.join(self.folder, "undo")
@@ -79,6 +81,7 @@ class Effects:
 
     def stage(self, number: int, path: str, content: bytes | None) -> None:
         """Write the new content of one path aside, and link the old file beside it."""
+        self._refuse_links(path)
         target = os.path.join(self._staged, f"{number}.new")
         if content is not None:
             files.write(target, content, self._scratch)
@@ -93,6 +96,14 @@ class Effects:
             if content is not None:
                 with telling(target):
                     shutil.copymode(current, target)
+
+    def _refuse_links(self, path: str) -> None:
+        """Raise CannotWrite where a link stands on the way to a path: it may lead anywhere."""
+        folder = os.path.dirname(path)
+        while folder:
+            if os.path.islink(self.at(folder)):
+                raise errors.CannotWrite(path=path, detail="a symbolic link is on the way")
+            folder = os.path.dirname(folder)
 
     def decide(self, plan: Plan, steps: tuple[Step, ...]) -> None:
         """Write the intent down for good: from here on the change happens."""
@@ -138,7 +149,12 @@ class Effects:
 
     def see(self, commit: str) -> None:
         """Note that memsync has taken in everything up to this commit."""
-        self.repo.set_ref(SEEN, commit)
+        if not self.holding:
+            self.repo.set_ref(SEEN, commit)
+
+    def keep_commit(self, commit: str) -> None:
+        """Keep a commit reachable that a reset or an amend has left out of the history."""
+        self.repo.set_ref(f"refs/memsync/kept/{commit[:12]}", commit)
 
     def settle(self) -> None:
         """Remove the intent: all of it is done."""

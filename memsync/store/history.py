@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memsync import errors, record
-from memsync.contract.results import Revision
+from memsync.contract.memories import Revision
 from memsync.gitrepo import Commit, MemoryRepo
 from memsync.index import Row
 from memsync.store import layout

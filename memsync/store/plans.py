@@ -16,7 +16,7 @@ from memsync.index import Mark, Row
 from memsync.record import Authority, Evidence, Lifecycle, Record
 from memsync.store import layout
 from memsync.store.effects import Plan
-from memsync.store.ingest import next_stamp, tombstone_for
+from memsync.store.handwork import next_stamp, tombstone_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memsync import errors, files, record
 from memsync.config import Settings
 from memsync.contract.codec import from_json
-from memsync.contract.results import Entry, Forgotten
+from memsync.contract.shared import Entry
 from memsync.errors import Problem, problem
 from memsync.gitrepo import MemoryRepo
 from memsync.identity import Known
@@ -21,6 +21,9 @@ from memsync.index import Index, Mark, Row, discard, telling_damage
 from memsync.record import Record, Scope
 from memsync.store import layout
 from memsync.store.scan import BLOB_DIGITS, Seen, blob_of, scan
+
+if TYPE_CHECKING:
+    from memsync.contract.memories import Forgotten
 
 
 @dataclass
@@ -197,6 +200,8 @@ class Reader:
 
     def forgotten(self) -> tuple[Forgotten, ...]:
         """The tombstones in force, newest first."""
+        from memsync.contract.memories import Forgotten
+
         return tuple(
             Forgotten(m.id, Scope(m.scope), m.project, m.forgotten_at, m.reason, bool(m.permanent))
             for m in self.index.marks_in_force()

@@ -5,7 +5,6 @@ A scan reads files and writes the index; it never writes a file of the memory.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import marshal
 import os
@@ -35,10 +34,14 @@ BLOB_DIGITS = 40
 
 @dataclass(slots=True)
 class Seen:
-    """What a scan saw that the index does not keep: odd files, unreadable folders, changes."""
+    """What a scan saw that the index does not keep: odd files, unreadable folders, changes.
+
+    At and below the ``blind`` paths nothing can be seen: the index says nothing of them, and that
+    something is not there means nothing.
+    """
 
     problems: tuple[Problem, ...] = ()
-    unreadable: tuple[str, ...] = ()
+    blind: tuple[str, ...] = ()
     changed: int = 0
 
 
@@ -53,6 +56,8 @@ class _Found:
 
 def blob_of(content: bytes) -> str:
     """The Git blob id of a content."""
+    import hashlib
+
     head = b"blob %d\0" % len(content)
     return hashlib.sha1(head + content, usedforsecurity=False).hexdigest()
 
@@ -73,7 +78,7 @@ def scan(home: str, repo: MemoryRepo | None, index: Index, now_ns: Callable[[], 
     check_format(home, index)
     return Seen(
         tuple(_told(walked)),
-        tuple(folder for folder, _ in walked.unreadable),
+        tuple(path for path, _ in (*walked.unreadable, *walked.odd)),
         len(found.gone) + len(found.touched),
     )
 
@@ -122,19 +127,10 @@ def _differences(walked: Walk, index: Index, now_ns: int) -> _Found:
             found.touched += touched
             if steady != before or old is None:
                 found.folders[folder] = marshal.dumps(steady, 2)
-    blind = {folder for folder, _ in walked.unreadable}
-    odd = {path for path, _ in walked.odd}
     for folder in known:
-        if not _below(folder, blind) and folder not in odd:
-            found.gone += index.files_in(folder)
-            found.folders[folder] = None
-    # Something that cannot be read stands where a record was: that is no deletion.
-    found.gone = [path for path in found.gone if path not in odd]
+        found.gone += index.files_in(folder)
+        found.folders[folder] = None
     return found
-
-
-def _below(folder: str, tops: set[str]) -> bool:
-    return any(folder == top or folder.startswith(top + "/") for top in tops)
 
 
 def _in_folder(

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from memsync import errors, files
 from memsync.config import Environment
-from memsync.contract.results import Why
+from memsync.contract.shared import Why
 from memsync.gitrepo import MemoryRepo
 from memsync.store import purging
 from memsync.store.effects import Effects, Plan, Step
-from memsync.store.ingest import Ingest, decide_ingest
+from memsync.store.ingest import Ingest, Missing, decide_ingest
 from memsync.store.reading import Reader
 from memsync.store.scan import blob_of
 
 #: How long a command waits for another one's lock, in seconds.
 LOCK_SECONDS = 15.0
+#: How often an ingest is begun anew where the person saves meanwhile.
+ATTEMPTS = 4
 #: From about this many loose objects on, a write packs them.
 LOOSE_OBJECTS = 6000
 
@@ -32,6 +34,12 @@ class Transaction:
     taken_in: tuple[str, ...] = ()
     taken_ids: tuple[str, ...] = ()
     notices: list[Why] = field(default_factory=list)
+    restorable: Mapping[str, bytes] = field(default_factory=dict)
+
+    def restore(self, message: str) -> str | None:
+        """Put back the missing files that the person wants back. Returns the commit."""
+        self.effects.holding = False
+        return self.commit(Plan(message, dict(self.restorable)))
 
     def commit(self, plan: Plan) -> str | None:
         """Carry out a plan: all of it, or (on an error) nothing. Returns the commit."""
@@ -62,24 +70,23 @@ class Store:
         return cls(reader, repo, Effects(repo), environment, lock_seconds)
 
     @contextlib.contextmanager
-    def transaction(self, what: str, accept_missing: bool = False) -> Iterator[Transaction]:
+    def transaction(self, what: str, missing: Missing = Missing.UNSAID) -> Iterator[Transaction]:
         """Hold the lock, finish what a crash left, take in hand edits, then let the caller write.
-
-        ``accept_missing`` means that the person has said that missing files are meant.
 
         Raises Locked, OddState, NewerFormat, GitTooOld, GitMissing, CannotWrite.
         """
         with self._alone(what):
-            taken = self._take_in(accept_missing)
+            taken = self._take_in(missing)
             notices = [*taken.notices, *self._go_on_purging()]
             ids = taken.plan.ids if taken.plan else ()
-            yield Transaction(self.reader, self.effects, taken.paths, ids, notices)
+            restorable = taken.restorable
+            yield Transaction(self.reader, self.effects, taken.paths, ids, notices, restorable)
             self._upkeep()
 
     def ingest(self) -> Ingest:
         """Take in and commit what the person edited by hand. The one way, whoever noticed."""
         with self._alone("ingest"):
-            return self._take_in(accept_missing=False)
+            return self._take_in(Missing.UNSAID)
 
     @contextlib.contextmanager
     def _alone(self, what: str) -> Iterator[None]:
@@ -98,14 +105,29 @@ class Store:
         if state.problem:
             raise errors.OddState(state=state.problem)
 
-    def _take_in(self, accept_missing: bool) -> Ingest:
-        decided = decide_ingest(self.reader, self.repo, self.environment.now(), accept_missing)
+    def _take_in(self, missing: Missing) -> Ingest:
+        for left in reversed(range(ATTEMPTS)):
+            now = self.environment.now()
+            decided = decide_ingest(self.reader, self.repo, now, missing)
+            try:
+                self._carry_in(decided)
+                return decided
+            except errors.RevisionMoved:  # the person saved again just now
+                if not left:
+                    raise
+                self.reader.refresh()
+        raise AssertionError("unreachable")
+
+    def _carry_in(self, decided: Ingest) -> None:
+        # What is asked about stays unseen, through every later commit, until it is answered.
+        self.effects.holding = bool(decided.missing or decided.restorable)
+        if decided.left:
+            self.effects.keep_commit(decided.left)
         if decided.plan is not None:
-            carry_out(self.effects, decided.plan)
+            carry_out(self.effects, decided.plan, self.reader.known_blob)
             self.reader.refresh()
         elif decided.see:
             self.effects.see(decided.see)
-        return decided
 
     def _go_on_purging(self) -> list[Why]:
         """Finish what is noted to be forgotten for good; what prevents that blocks nothing else."""
@@ -221,10 +243,8 @@ def recover(effects: Effects) -> None:
     theirs = tuple(s.path for s in steps if s.path not in ours)
     if theirs:
         effects.unstage(theirs)  # git may have taken our version of them into its index
-    commit = effects.commit(message, ours)
-    if commit:
-        effects.see(commit)
-    effects.settle()
+    effects.commit(message, ours)
+    effects.settle()  # what it changed is seen by the ingest that follows
 
 
 def _blob_at(effects: Effects, path: str) -> str:

@@ -8,24 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memsync import errors
 from memsync.config import Environment
-from memsync.contract.inputs import (
-    CorrectInput,
-    ForgetInput,
-    Input,
-    PauseInput,
-    RememberInput,
-    ResolveInput,
-    RollbackInput,
-    SettingsInput,
-)
-from memsync.contract.requests import Asks, ProjectRef, Query
-from memsync.contract.results import Applied, Status
 from memsync.index import telling_damage
-from memsync.providers.local import reads
 from memsync.providers.local.reads import Reads
 from memsync.store.reading import Reader
 
 if TYPE_CHECKING:
+    from memsync.contract.changes import Applied, Input
+    from memsync.contract.memories import Status
+    from memsync.contract.shared import Asks, ProjectRef
     from memsync.providers.local.writes import Work
 
 R = TypeVar("R")
@@ -87,24 +77,32 @@ class LocalProvider:
 
     def status(self, project: ProjectRef | None = None) -> Status:
         """How the memory stands."""
-        return self._answered(lambda opened: reads.status(opened, project))
+        from memsync.providers.local import management
+
+        return self._answered(lambda opened: management.status(opened, project))
 
     def query(self, query: Asks[R]) -> R:
         """Answer a question; changes no file of the memory and makes no commit."""
-        return cast(R, self._answered(lambda opened: reads.answer(opened, cast(Query, query))))
+        # What a task needs is not made to wait for what management needs.
+        if query.view in ("task", "manifest", "profile"):
+            from memsync.providers.local.tasks import answer
+        else:
+            from memsync.providers.local.management import answer  # type: ignore[assignment]
+        return cast(R, self._answered(lambda opened: answer(opened, query)))
 
     def apply(self, operation: Input) -> Applied:
         """Change the memory and say what was done, or raise and change nothing."""
+        from memsync.contract import changes
         from memsync.providers.local import forgetting, writes
 
-        acts: dict[type[Input], Callable[[writes.Work, Any], Applied]] = {
-            RememberInput: writes.remember,
-            CorrectInput: writes.correct,
-            ResolveInput: writes.resolve,
-            PauseInput: writes.pause,
-            SettingsInput: writes.settings,
-            ForgetInput: forgetting.forget,
-            RollbackInput: forgetting.roll_back,
+        acts: dict[type, Callable[[writes.Work, Any], Applied]] = {
+            changes.RememberInput: writes.remember,
+            changes.CorrectInput: writes.correct,
+            changes.ResolveInput: writes.resolve,
+            changes.PauseInput: writes.pause,
+            changes.SettingsInput: writes.settings,
+            changes.ForgetInput: forgetting.forget,
+            changes.RollbackInput: forgetting.roll_back,
         }
         act = acts[type(operation)]
         return self.changing(lambda work: act(work, operation))

@@ -6,8 +6,8 @@ import contextlib
 import os
 
 from memsync import errors, record
-from memsync.contract.inputs import ForgetInput, RollbackInput
-from memsync.contract.results import Applied, Why
+from memsync.contract.changes import Applied, ForgetInput, RollbackInput
+from memsync.contract.shared import Why
 from memsync.frontmatter.edits import edit_yaml
 from memsync.frontmatter.schema import decode
 from memsync.gitrepo import rewrite
@@ -18,6 +18,7 @@ from memsync.record import Record
 from memsync.store import history, layout, plans, purging
 from memsync.store.beginning import SALT_BYTES
 from memsync.store.effects import Plan
+from memsync.store.ingest import Missing
 from memsync.store.writing import Transaction
 
 
@@ -39,7 +40,7 @@ def forget(work: Work, wanted: ForgetInput) -> Applied:
 
 
 def _forget_missing(work: Work) -> Applied:
-    with work.store.transaction("forget", accept_missing=True) as transaction:
+    with work.store.transaction("forget", Missing.FORGET) as transaction:
         return Applied(
             "forget",
             changed=transaction.taken_in,
@@ -192,13 +193,14 @@ def _read_version(
 
 
 def _restore_missing(work: Work) -> Applied:
-    """Put back the files that are missing from the work tree, as HEAD has them."""
-    with work.store.transaction("rollback") as transaction:
-        repo = transaction.effects.repo
-        gone = [c.path for c in repo.changes(layout.TOPS) if c.kind == "deleted"]
-        contents = dict(repo.read_blobs(repo.blobs_at(gone).values()))
-        for path, blob in repo.blobs_at(gone).items():
-            transaction.effects.write_generated(path, contents[blob])
-        transaction.reader.refresh()
-        notices = tuple(n for n in transaction.notices if n.code != "too-many-deletions")
-        return Applied("rollback", changed=tuple(gone), notices=notices)
+    """Put back the files that are missing, as Git last had them."""
+    with work.store.transaction("rollback", Missing.RESTORE) as transaction:
+        back = tuple(sorted(transaction.restorable))
+        commit = transaction.restore("rollback: files that were missing") if back else None
+        return Applied(
+            "rollback",
+            commit=commit[:12] if commit else None,
+            changed=back,
+            taken_in=transaction.taken_in,
+            notices=tuple(transaction.notices),
+        )

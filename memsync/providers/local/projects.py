@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from memsync import errors, files, identity
-from memsync.contract.requests import ProjectRef
-from memsync.contract.results import Applied
+from memsync.contract.changes import Applied
+from memsync.contract.shared import ProjectRef
 from memsync.frontmatter.edits import edit_yaml
 from memsync.gitrepo.run import without_credentials
 from memsync.identity import Project

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 from memsync import config, errors, files, identity, record, tokens
 from memsync.config import Environment
-from memsync.contract.inputs import (
+from memsync.contract.changes import (
+    Applied,
     CorrectInput,
     PauseInput,
     RememberInput,
     ResolveInput,
     SettingsInput,
 )
-from memsync.contract.requests import ProjectRef
-from memsync.contract.results import Applied, Why
+from memsync.contract.shared import ProjectRef, Why
 from memsync.frontmatter.codec import dump_yaml
 from memsync.frontmatter.edits import edit_yaml
 from memsync.frontmatter.model import Writable

@@ -1,17 +1,29 @@
-"""What a caller may ask a provider to change: the operations of ``apply``."""
+"""The part of the contract about changes: the operations of ``apply``, and what they did."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memsync.contract.requests import NO_PROJECT, ProjectRef
+from memsync.contract.shared import NO_PROJECT, Entry, ProjectRef, Why
 from memsync.record import MemoryClass, MemoryType, Scope
 
-#
-# Where an operation on a memory names a ``project``, that is where the caller is: a title or the
-# beginning of an id then reaches only its memories and the global ones, while a whole id reaches
-# its memory wherever that belongs.
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an operation did, told in facts.
+
+    ``changed`` are the paths it wrote or removed; ``taken_in`` those that the person had edited
+    and that were committed first; ``notices`` are codes with facts that the person should see.
+    """
+
+    operation: str
+    entry: Entry | None = None
+    commit: str | None = None
+    changed: tuple[str, ...] = ()
+    taken_in: tuple[str, ...] = ()
+    notices: tuple[Why, ...] = ()
+    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,202 @@
+"""The queries of the local provider about memories, and how the memory stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import Any
+
+from memsync import errors, tokens
+from memsync.contract.memories import (
+    ConflictsQuery,
+    ExpandQuery,
+    History,
+    HistoryQuery,
+    Listing,
+    ManageQuery,
+    SearchQuery,
+    Status,
+)
+from memsync.contract.shared import NO_PROJECT, Entry, ProjectRef, Why
+from memsync.gitrepo import MemoryRepo
+from memsync.index import Row, scope_word
+from memsync.providers.local.reads import Reads, find
+from memsync.record import Scope
+from memsync.store import history, purging
+from memsync.store.absences import is_too_many, lost_records
+from memsync.store.effects import Effects
+from memsync.store.handwork import HandWork, gather
+from memsync.store.history import Version
+
+
+def answer(reads: Reads, query: Any) -> Listing | Entry | History:
+    """Answer a query of this part of the contract from fresh files."""
+    reads.reader.refresh()
+    match query:
+        case ManageQuery():
+            return _listing(reads, query)
+        case SearchQuery():
+            return _found(reads, query)
+        case ExpandQuery():
+            return _expanded(reads, query)
+        case HistoryQuery():
+            return _history(reads, query)
+        case ConflictsQuery():
+            rows = reads.reader.index.rows("r.conflict = 1", order="r.updated DESC, r.id")
+            return Listing(reads.reader.entries(rows))
+    raise errors.RequestInvalid(where="$.view", detail=f"unknown view {query.view!r}")
+
+
+def _listing(reads: Reads, query: ManageQuery) -> Listing:
+    if query.forgotten:
+        return Listing(forgotten=reads.reader.forgotten())
+    conditions: list[str] = []
+    arguments: list[object] = []
+    asked = query.project != NO_PROJECT
+    key = reads.key_of(query.project) if asked else None
+    for column, value in (
+        ("scope", query.scope),
+        ("type", query.memory_type),
+        ("class", query.memory_class),
+        ("authority", query.authority),
+        ("lifecycle", query.lifecycle),
+        ("category", query.category),
+    ):
+        if value is not None:
+            conditions.append(f"r.{column} = ?")
+            arguments.append(str(value))
+    if query.tag is not None:
+        conditions.append("EXISTS (SELECT 1 FROM json_each(r.json, '$.tags') WHERE value = ?)")
+        arguments.append(query.tag)
+    where = " AND ".join(conditions) or "1"
+    rows = reads.reader.index.rows(where, arguments, "r.project IS NOT NULL, r.updated DESC, r.id")
+    here = [row for row in rows if not asked or row.project in (None, key)]
+    elsewhere = len(rows) - len(here)
+    if query.state is not None:
+        now = reads.reader.now_text
+        here = [row for row in here if row.state(now) == query.state]
+    truncated = query.limit is not None and len(here) > query.limit
+    shown = here[: query.limit] if query.limit is not None else here
+    return Listing(reads.reader.entries(shown), (), elsewhere, truncated)
+
+
+def _found(reads: Reads, query: SearchQuery) -> Listing:
+    scopes = None
+    if query.project != NO_PROJECT:
+        key = reads.key_of(query.project)
+        scopes = [scope_word(Scope.GLOBAL, None)]
+        if key:
+            scopes.append(scope_word(Scope.PROJECT, key))
+    expression = tokens.match_expression(tokens.query_terms(query.words))
+    index = reads.reader.index
+    hits = index.search(expression, scopes, query.limit + 1)
+    living = index.by_number([n for n, _ in hits])
+    rows = [living[n] for n, _ in hits if n in living]
+    return Listing(reads.reader.entries(rows[: query.limit]), truncated=len(hits) > query.limit)
+
+
+def _expanded(reads: Reads, query: ExpandQuery) -> Entry:
+    return reads.reader.entry(find(reads, query.id, query.project))
+
+
+def _history(reads: Reads, query: HistoryQuery) -> History:
+    reader, repo = reads.reader, reads.repo
+    row: Row | None
+    try:
+        row = reader.find(query.id)
+        record_id = row.id
+    except errors.RecordForgotten as error:
+        row, record_id = None, str(error.facts["id"])
+    found = history.versions(repo, record_id, row, query.limit)
+    unsaved = row is not None and (not found or found[0].blob != row.blob)
+    diff = None
+    if query.diff_to is not None or query.diff_from is not None:
+        diff = _diff(reads, found, query, row, record_id)
+    return History(record_id, tuple(v.revision for v in found), diff, unsaved)
+
+
+def _diff(
+    reads: Reads,
+    versions: list[Version],
+    query: HistoryQuery,
+    row: Row | None,
+    record_id: str,
+) -> str:
+    wanted = query.diff_to or "current"
+    current = row.blob if row else ""
+    if wanted == "current" and row is not None:
+        new = current
+    else:
+        picked = history.pick(versions, wanted, record_id) if wanted != "current" else versions[0]
+        new = picked.blob or ""
+    if query.diff_from is not None:
+        old = history.pick(versions, query.diff_from, record_id).blob
+    else:
+        earlier = history.before(versions, new)
+        old = earlier.blob if earlier else None
+    return reads.repo.diff_texts(
+        reads.repo.read_blob(old) if old else b"", _content(reads, new, row)
+    )
+
+
+def _content(reads: Reads, blob: str, row: Row | None) -> bytes:
+    """A version's content; the current file may not be in Git yet."""
+    if row is not None and blob == row.blob:
+        return reads.reader.raw(row)
+    return reads.repo.read_blob(blob) if blob else b""
+
+
+# --- status ---------------------------------------------------------------------------------
+
+
+def status(reads: Reads, ref: ProjectRef | None) -> Status:
+    """How the memory stands: counts, what is pending, what needs the person."""
+    reader, repo = reads.reader, reads.repo
+    reader.refresh()
+    state = repo.state(repo.setting("memsync.branch"))
+    now = reader.now_text
+    rows = reader.index.rows()
+    counts = Counter(row.state(now) for row in rows)
+    counts["forgotten"] = len(reader.index.marks_in_force())
+    problems = reader.problems()
+    work = gather(reader, repo, reads.environment.now(), read_only=True)
+    project = reads.resolved(ref) if ref else None
+    attention = tuple(
+        chain(
+            (Why("repository-state", (state.problem,)) for _ in [0] if state.problem),
+            (
+                Why("open-conflict", (row.id, row.title))
+                for row in rows
+                if row.state(now) == "conflict"
+            ),
+            _missing(work) if not state.problem else (),
+            _purge_pending(repo),
+        )
+    )
+    settings = reader.settings
+    return Status(
+        home=reader.home,
+        branch=state.branch,
+        head=state.head[:12] if state.head else None,
+        counts=dict(counts),
+        pending=len(work.changes),
+        problems=problems,
+        attention=attention,
+        project=project.key if project else None,
+        project_name=project.name if project else None,
+        learning=settings.learning,
+        retrieval=settings.retrieval,
+        language=reads.language(project),
+    )
+
+
+def _missing(work: HandWork) -> list[Why]:
+    """What the next write will ask about."""
+    gone = len(lost_records(work))
+    too_many = is_too_many(gone, work.reader.index.count() + gone)
+    return [Why("too-many-deletions", (str(gone),))] if too_many else []
+
+
+def _purge_pending(repo: MemoryRepo) -> list[Why]:
+    left = purging.pending(Effects(repo))
+    return [Why("purge-unfinished", tuple(left))] if left else []
