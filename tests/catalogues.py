@@ -137,10 +137,10 @@ def made_phrases() -> Iterator[tuple[str, str]]:
 def _listed() -> Iterator[tuple[str, str]]:
     """The texts that stand in tables."""
     for kind in error_classes():
-        yield "memsync/errors.py", kind.template
+        yield "memsync/errors/__init__.py", kind.template
     for message, remedy in errors.PROBLEMS.values():
-        yield "memsync/errors.py", message
-        yield "memsync/errors.py", remedy
+        yield "memsync/errors/problems.py", message
+        yield "memsync/errors/problems.py", remedy
     for group, commands in COMMANDS.items():
         yield "memsync/cli/app.py", group
         yield from (("memsync/cli/app.py", brief) for _, brief in commands.values())

@@ -105,7 +105,7 @@ def sources() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def errors_made() -> list[Told]:
-    """Every place where an error of ``errors.py`` is made; ``name`` is its class."""
+    """Every place where an error of ``errors`` is made; ``name`` is its class."""
     known = {kind.__name__ for kind in error_classes()}
     return [told for told in _calls() if told.name in known]
 
@@ -140,7 +140,7 @@ def _told(name: str, call: ast.Call, path: Path) -> Told:
 
 
 def error_classes() -> list[type[MemsyncError]]:
-    """The errors with a code of their own, in the order of ``errors.py``."""
+    """The errors with a code of their own, in the order of ``errors``."""
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     ours = [kind for kind in kinds if issubclass(kind, MemsyncError) and kind is not MemsyncError]
     return [kind for kind in ours if "code" in vars(kind)]

@@ -32,7 +32,7 @@ from memsync.frontmatter.schema import (
 )
 from memsync.frontmatter.strict import DEPTH
 from memsync.identity import STEPS
-from memsync.store import ingest, layout
+from memsync.store import absences, layout
 from tests import generate
 from tests.generate import ROOT
 
@@ -161,7 +161,7 @@ def test_the_limits_are_the_codes() -> None:
 
 
 def test_the_numbers_in_the_prose_of_the_format_are_the_codes() -> None:
-    assert (ingest.MANY_DELETIONS, ingest.MANY_SHARE) == (5, 0.10)
+    assert (absences.MANY_DELETIONS, absences.MANY_SHARE) == (5, 0.10)
     assert "more than five files\nand more than a tenth of all memories" in page(FORMAT)
     assert (record.SUPPORT_THRESHOLD, record.EVIDENCE_DAYS) == (2, 180)
     assert "until two independent changes" in page(FORMAT)

@@ -81,9 +81,10 @@ def rewrite(repo: MemoryRepo, change: Rewrite) -> str:
 def publish(repo: MemoryRepo, new_tip: str) -> None:
     """Let all refs point into the new history, at once; drop refs that cannot follow."""
     refs = _refs(repo)
+    grown = _all_refs(repo)
     lines = []
     for name, old in refs.items():
-        new = repo.resolve(_grown(name)) or (new_tip if name == SEEN else None)
+        new = grown.get(_grown(name)) or (new_tip if name == SEEN else None)
         lines.append(f"update {name} {new} {old}" if new else f"delete {name} {old}")
     lines += [f"delete {name}" for name in _all_refs(repo) if name.startswith("refs/remotes/")]
     script = "start\n" + "\n".join(lines) + "\nprepare\ncommit\n"
@@ -119,16 +120,16 @@ def discard_growth(repo: MemoryRepo) -> None:
             repo.git.run("update-ref", "-d", name)
 
 
-def _all_refs(repo: MemoryRepo) -> list[str]:
-    return repo.git.text("for-each-ref", "--format=%(refname)").splitlines()
+def _all_refs(repo: MemoryRepo) -> dict[str, str]:
+    """ref -> object: the tag itself where it is an annotated one."""
+    out = repo.git.text("for-each-ref", "--format=%(refname) %(objectname)")
+    return dict(line.split(" ") for line in out.splitlines())
 
 
 def _refs(repo: MemoryRepo) -> dict[str, str]:
-    out = repo.git.text("for-each-ref", "--format=%(refname) %(objectname)")
-    pairs = (line.split(" ") for line in out.splitlines())
     return {
         name: oid
-        for name, oid in pairs
+        for name, oid in _all_refs(repo).items()
         if name.startswith(_KEPT_REFS)
         and not name.startswith((_GROWING.decode(), "refs/tags/memsync-rewrite/"))
     }
@@ -222,7 +223,8 @@ def filtered(stream: IO[bytes], change: Rewrite) -> Iterator[bytes]:
         elif line.startswith(b"tag "):
             yield b"tag memsync-rewrite/" + line[4:]
         elif line.startswith(b"data "):
-            yield line + stream.read(int(line[5:]))
+            message = change.message(stream.read(int(line[5:])), False)
+            yield b"data %d\n%s" % (len(message), message)
         elif not line.startswith(b"feature "):
             yield line
     if block is not None:

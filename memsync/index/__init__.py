@@ -10,52 +10,29 @@ import contextlib
 import json
 import os
 import sqlite3
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from memsync import errors, record, tokens
-from memsync.contract.codec import to_json
+from memsync import errors, record
 from memsync.errors import Problem
-from memsync.record import Record, Scope
+from memsync.index import filling, tables
+from memsync.index.rows import Facts, Mark, Row, Update, scope_word
+from memsync.index.tables import discard, telling_damage
 
-#: How long a write waits for another process's write, in seconds.
-PATIENCE = 20.0
-SUMMARY_CHARACTERS = 160
+__all__ = [
+    "Damaged",
+    "Facts",
+    "Index",
+    "Mark",
+    "Row",
+    "Update",
+    "discard",
+    "scope_word",
+    "telling_damage",
+]
+
 #: What reading a damaged index raises.
 Damaged = sqlite3.DatabaseError
-
-_SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE folders (path TEXT PRIMARY KEY, snapshot BLOB) WITHOUT ROWID;
-CREATE TABLE files (
-  path TEXT PRIMARY KEY, kind TEXT, blob TEXT, stated TEXT, id TEXT, problems TEXT
-) WITHOUT ROWID;
-CREATE INDEX files_stated ON files (stated) WHERE stated IS NOT NULL;
-CREATE INDEX files_problems ON files (path) WHERE problems IS NOT NULL;
-CREATE TABLE records (
-  n INTEGER PRIMARY KEY, path TEXT UNIQUE, id TEXT, blob TEXT, scope TEXT, project TEXT,
-  title TEXT, title_key TEXT, type TEXT, class TEXT, category TEXT, authority TEXT,
-  lifecycle TEXT, epoch INTEGER, paused INTEGER, conflict INTEGER, supported TEXT,
-  valid_from TEXT, valid_until TEXT, selectors TEXT, updated TEXT, outcome TEXT,
-  outcome_at TEXT, provisional INTEGER, body_at INTEGER, length INTEGER, summary TEXT, json TEXT
-);
-CREATE INDEX records_id ON records (id);
-CREATE INDEX records_scope ON records (project, type);
-CREATE INDEX records_title ON records (title_key);
-CREATE TABLE tombstones (
-  id TEXT PRIMARY KEY, path TEXT UNIQUE, epoch INTEGER, permanent INTEGER, scope TEXT,
-  project TEXT, forgotten_at TEXT, reason TEXT, text_hash TEXT, candidate_key TEXT
-) WITHOUT ROWID;
-CREATE TABLE projects (key TEXT PRIMARY KEY, path TEXT UNIQUE, json TEXT) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (
-  title, body, tags, category, scope, tokenize = 'porter unicode61 remove_diacritics 2'
-);
-"""
-
-#: Which index this is. Raise the number when what is written changes; tables count by themselves.
-VERSION = f"1-{zlib.crc32(_SCHEMA.encode()):08x}"
 
 # A record whose tombstone reaches its epoch is forgotten, whatever file lies about.
 _LIVING = """NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id = r.id
@@ -68,98 +45,6 @@ _COLUMNS = (
 )
 
 
-class Row(NamedTuple):
-    """One record as the index has it: what matching and listing need, without the text."""
-
-    n: int
-    path: str
-    id: str
-    blob: str
-    scope: str
-    project: str | None
-    title: str
-    type: str
-    class_: str
-    category: str | None
-    authority: str
-    lifecycle: str
-    epoch: int
-    paused: int
-    conflict: int
-    supported: str
-    valid_from: str
-    valid_until: str
-    selectors: str | None
-    updated: str
-    outcome: str | None
-    outcome_at: str | None
-    provisional: int
-    body_at: int
-    length: int
-    summary: str
-
-    def state(self, now: str) -> str:
-        """The state of the record at ``now`` (see ``record.state_of``)."""
-        return record.state_of(
-            now,
-            lifecycle=self.lifecycle,
-            conflict=bool(self.conflict),
-            paused=bool(self.paused),
-            supported=self.supported,
-            valid_from=self.valid_from,
-            valid_until=self.valid_until,
-        )
-
-
-class Mark(NamedTuple):
-    """One tombstone as the index has it."""
-
-    id: str
-    path: str
-    epoch: int
-    permanent: int
-    scope: str
-    project: str | None
-    forgotten_at: str
-    reason: str
-    text_hash: str | None
-    candidate_key: str | None
-
-
-class Facts(NamedTuple):
-    """What one file says. ``id`` is its identity; ``stated`` is what the file itself states.
-
-    ``body_at`` is the byte at which the text of a record begins.
-    """
-
-    path: str
-    kind: str
-    blob: str
-    stated: str | None = None
-    id: str | None = None
-    problems: tuple[Problem, ...] = ()
-    record: Record | None = None
-    body_at: int = 0
-    mark: Mark | None = None
-    project: Mapping[str, Any] | None = None
-
-
-class Update(NamedTuple):
-    """What a scan found: paths that are gone, files that are new or changed, folders as seen."""
-
-    gone: Sequence[str] = ()
-    facts: Sequence[Facts] = ()
-    folders: Mapping[str, bytes | None] = MappingProxyType({})
-    meta: Mapping[str, str] = MappingProxyType({})
-
-
-def scope_word(scope: str, project: str | None) -> str:
-    """The word under which the text index files a scope."""
-    if scope == Scope.GLOBAL or project is None:
-        return "scopeglobal"
-    return "scope" + project.encode().hex()
-
-
 class Index:
     """An open index. Not for several threads."""
 
@@ -167,7 +52,7 @@ class Index:
         self.path = path
         self.writable = writable
         self._db = connection
-        self._inode = _inode(path)
+        self._inode = tables.inode(path)
 
     @classmethod
     def open(cls, folder: str) -> Index:
@@ -181,19 +66,19 @@ class Index:
             return cls._open_writable(path)
         except (OSError, sqlite3.OperationalError) as error:
             if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-                raise errors.IndexBusy(seconds=PATIENCE) from error
+                raise errors.IndexBusy(seconds=tables.PATIENCE) from error
             return cls._open_readonly(path)
 
     @classmethod
     def _open_writable(cls, path: str) -> Index:
         for attempt in (1, 2):
-            connection = _connect(path)
+            connection = tables.connect(path)
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute("PRAGMA secure_delete = ON")
-                if _version(connection) != VERSION:
-                    _create(connection)
+                if tables.version(connection) != tables.VERSION:
+                    tables.create(connection)
                 return cls(path, connection, writable=True)
             except sqlite3.OperationalError:
                 connection.close()
@@ -213,7 +98,7 @@ class Index:
                 connection = sqlite3.connect(
                     f"file:{quoted}?immutable=1", uri=True, isolation_level=None
                 )
-                if _version(connection) == VERSION:
+                if tables.version(connection) == tables.VERSION:
                     return cls(path, connection, writable=False)
         return cls.in_memory()
 
@@ -221,7 +106,7 @@ class Index:
     def in_memory(cls) -> Index:
         """An empty index that lives as long as its process."""
         connection = sqlite3.connect(":memory:", isolation_level=None)
-        _create(connection)
+        tables.create(connection)
         return cls(":memory:", connection, writable=True)
 
     def close(self) -> None:
@@ -230,7 +115,7 @@ class Index:
 
     def is_current(self) -> bool:
         """Whether the file that was opened is still the one at its path."""
-        return self.path == ":memory:" or _inode(self.path) == self._inode
+        return self.path == ":memory:" or tables.inode(self.path) == self._inode
 
     def in_memory_copy(self) -> Index:
         """The same content in memory, for a refresh where the file cannot be written."""
@@ -293,9 +178,9 @@ class Index:
         try:
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                self._forget_paths([*update.gone, *(f.path for f in update.facts)])
+                filling.forget_paths(self._db, [*update.gone, *(f.path for f in update.facts)])
                 for facts in update.facts:
-                    self._insert(facts)
+                    filling.insert(self._db, facts)
                 for path, snapshot in update.folders.items():
                     if snapshot is None:
                         self._db.execute("DELETE FROM folders WHERE path = ?", (path,))
@@ -323,9 +208,9 @@ class Index:
         """
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            _drop(self._db)
+            tables.drop(self._db)
             self._db.execute("COMMIT")
-            _create(self._db)
+            tables.create(self._db)
         except sqlite3.OperationalError as error:
             raise self._refusal(error) from error
 
@@ -342,103 +227,17 @@ class Index:
         except sqlite3.OperationalError as error:
             raise self._refusal(error) from error
         if busy:
-            raise errors.IndexBusy(seconds=PATIENCE)
+            raise errors.IndexBusy(seconds=tables.PATIENCE)
 
     def _refusal(self, error: sqlite3.OperationalError) -> errors.MemsyncError:
         if "full" in str(error):
             return errors.DiskFull(path=self.path)
-        return errors.IndexBusy(seconds=PATIENCE)
+        return errors.IndexBusy(seconds=tables.PATIENCE)
 
     def _bump(self) -> None:
         self._db.execute(
             "INSERT INTO meta VALUES ('generation', '1') "
             "ON CONFLICT (name) DO UPDATE SET value = value + 1"
-        )
-
-    def _forget_paths(self, paths: Sequence[str]) -> None:
-        known = {path for (path,) in self._db.execute("SELECT path FROM files")}
-        listed = [(path,) for path in paths if path in known]
-        if not listed:
-            return
-        self._db.executemany(
-            "DELETE FROM words WHERE rowid = (SELECT n FROM records WHERE path = ?)", listed
-        )
-        for table in ("files", "records", "tombstones", "projects"):
-            self._db.executemany(f"DELETE FROM {table} WHERE path = ?", listed)  # noqa: S608
-
-    def _insert(self, facts: Facts) -> None:
-        problems = None
-        if facts.problems:
-            problems = json.dumps(
-                [(p.code, p.path, p.line, p.message, p.remedy, p.level) for p in facts.problems],
-                ensure_ascii=False,
-            )
-        self._db.execute(
-            "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)",
-            (facts.path, facts.kind, facts.blob, facts.stated, facts.id, problems),
-        )
-        if facts.mark is not None:
-            self._db.execute(
-                "INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                facts.mark,
-            )
-        if facts.project is not None:
-            self._db.execute(
-                "INSERT OR REPLACE INTO projects VALUES (?, ?, ?)",
-                (facts.id, facts.path, json.dumps(facts.project, ensure_ascii=False)),
-            )
-        if facts.record is not None:
-            self._insert_record(facts, facts.record)
-
-    def _insert_record(self, facts: Facts, item: Record) -> None:
-        whole = to_json(item)
-        body = whole.pop("body", "")
-        selectors = whole.get("selectors") or None
-        used = item.application
-        cursor = self._db.execute(
-            f"INSERT INTO records VALUES ({', '.join('?' * 28)})",  # noqa: S608
-            (
-                None,
-                facts.path,
-                item.id,
-                facts.blob,
-                item.scope.value,
-                item.project_key if item.scope is Scope.PROJECT else None,
-                item.title,
-                record.path_key(item.title),
-                item.memory_type.value,
-                item.memory_class.value,
-                item.category,
-                item.authority.value,
-                item.lifecycle.value,
-                item.epoch,
-                int(item.paused),
-                int(bool(item.conflict)),
-                record.supported_until(item),
-                _sortable(item.valid_from),
-                _end(item.valid_until),
-                json.dumps(selectors, ensure_ascii=False) if selectors else None,
-                _sortable(item.updated),
-                used.outcome.value if used and used.outcome else None,
-                _sortable(used.at) if used else None,
-                int(facts.stated != item.id),
-                facts.body_at,
-                len(item.body),
-                record.shorten(" ".join(item.body.split()), SUMMARY_CHARACTERS),
-                json.dumps(whole, ensure_ascii=False),
-            ),
-        )
-        self._db.execute(
-            "INSERT INTO words (rowid, title, body, tags, category, scope) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                cursor.lastrowid,
-                tokens.index_text(item.title),
-                tokens.index_text(_searchable(item, body)),
-                tokens.index_text(" ".join(item.tags)),
-                tokens.index_text(item.category or ""),
-                scope_word(item.scope.value, item.project_key),
-            ),
         )
 
     # --- reading ---------------------------------------------------------------------------
@@ -588,81 +387,3 @@ class Index:
         yield from self._db.execute(
             "SELECT r.path, w.* FROM words w JOIN records r ON r.n = w.rowid ORDER BY r.path"
         )
-
-
-@contextlib.contextmanager
-def telling_damage() -> Iterator[None]:
-    """Turn what SQLite says of a file that it cannot read into IndexDamaged or IndexBusy."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-            raise errors.IndexBusy(seconds=PATIENCE) from error
-        raise errors.IndexDamaged(detail=str(error)) from error
-
-
-def discard(path: str) -> None:
-    """Remove an index file and what belongs to it."""
-    for ending in ("", "-wal", "-shm", "-journal"):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path + ending)
-
-
-def _connect(path: str) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-
-
-def _version(connection: sqlite3.Connection) -> str | None:
-    row = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-    if row is None:
-        return None
-    found = connection.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
-    return str(found[0]) if found else None
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    if _version(connection) != VERSION:  # another process may have been quicker
-        _drop(connection)
-        for statement in _SCHEMA.split(";\n"):
-            connection.execute(statement)
-        connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
-        # It begins anywhere, so that no generation of an older index of this place is repeated.
-        connection.execute("INSERT INTO meta VALUES ('generation', abs(random()) >> 16)")
-    connection.execute("COMMIT")
-
-
-def _drop(connection: sqlite3.Connection) -> None:
-    connection.execute("DROP TABLE IF EXISTS words")
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    for (name,) in tables:
-        if not name.startswith(("sqlite_", "words")):
-            connection.execute(f'DROP TABLE IF EXISTS "{name}"')
-
-
-def _inode(path: str) -> tuple[int, int] | None:
-    try:
-        info = os.stat(path)
-    except OSError:
-        return None
-    return info.st_dev, info.st_ino
-
-
-def _sortable(text: str | None) -> str:
-    moment = record.instant(text)
-    return record.stamp(moment) if moment else ""
-
-
-def _end(text: str | None) -> str:
-    moment = record.end_of(text)
-    return record.stamp(moment) if moment else ""
-
-
-def _searchable(item: Record, body: str) -> str:
-    """The text that search covers: the body, and the story and selectors that belong to it."""
-    parts = [body]
-    if item.episode:
-        told = (item.episode.situation, item.episode.action, item.episode.lesson)
-        parts += [part for part in told if part]
-    parts += [*item.selectors.paths, *item.selectors.tasks, *item.selectors.operations]
-    return "\n".join(parts)

@@ -1,0 +1,103 @@
+"""What the index holds of files and records, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from memsync import record
+from memsync.errors import Problem
+from memsync.record import Record, Scope
+
+
+class Row(NamedTuple):
+    """One record as the index has it: what matching and listing need, without the text."""
+
+    n: int
+    path: str
+    id: str
+    blob: str
+    scope: str
+    project: str | None
+    title: str
+    type: str
+    class_: str
+    category: str | None
+    authority: str
+    lifecycle: str
+    epoch: int
+    paused: int
+    conflict: int
+    supported: str
+    valid_from: str
+    valid_until: str
+    selectors: str | None
+    updated: str
+    outcome: str | None
+    outcome_at: str | None
+    provisional: int
+    body_at: int
+    length: int
+    summary: str
+
+    def state(self, now: str) -> str:
+        """The state of the record at ``now`` (see ``record.state_of``)."""
+        return record.state_of(
+            now,
+            lifecycle=self.lifecycle,
+            conflict=bool(self.conflict),
+            paused=bool(self.paused),
+            supported=self.supported,
+            valid_from=self.valid_from,
+            valid_until=self.valid_until,
+        )
+
+
+class Mark(NamedTuple):
+    """One tombstone as the index has it."""
+
+    id: str
+    path: str
+    epoch: int
+    permanent: int
+    scope: str
+    project: str | None
+    forgotten_at: str
+    reason: str
+    text_hash: str | None
+    candidate_key: str | None
+
+
+class Facts(NamedTuple):
+    """What one file says. ``id`` is its identity; ``stated`` is what the file itself states.
+
+    ``body_at`` is the byte at which the text of a record begins.
+    """
+
+    path: str
+    kind: str
+    blob: str
+    stated: str | None = None
+    id: str | None = None
+    problems: tuple[Problem, ...] = ()
+    record: Record | None = None
+    body_at: int = 0
+    mark: Mark | None = None
+    project: Mapping[str, Any] | None = None
+
+
+class Update(NamedTuple):
+    """What a scan found: paths that are gone, files that are new or changed, folders as seen."""
+
+    gone: Sequence[str] = ()
+    facts: Sequence[Facts] = ()
+    folders: Mapping[str, bytes | None] = MappingProxyType({})
+    meta: Mapping[str, str] = MappingProxyType({})
+
+
+def scope_word(scope: str, project: str | None) -> str:
+    """The word under which the text index files a scope."""
+    if scope == Scope.GLOBAL or project is None:
+        return "scopeglobal"
+    return "scope" + project.encode().hex()
