@@ -129,7 +129,7 @@ def normalise_remote(
     if brackets:
         inside = brackets[1].rpartition("@")[2]
         authority = f"[{inside}]" if inside.count(":") > 1 else inside
-        return _network_alias(authority, brackets[2])
+        return _network_alias(authority, brackets[2], is_ssh=True)
     if ":" in url.partition("/")[0]:
         return _scp_alias(url)
     return _file_alias(url, base)
@@ -165,7 +165,7 @@ def _url_alias(scheme: str, rest: str) -> str | None:
         return None
     if scheme not in _NO_QUERY:
         path = re.split(r"[?#]", path, maxsplit=1)[0]
-    return _network_alias(authority.rpartition("@")[2], _decoded(path))
+    return _network_alias(authority.rpartition("@")[2], _decoded(path), "ssh" in scheme)
 
 
 def _scp_alias(url: str) -> str | None:
@@ -174,10 +174,10 @@ def _scp_alias(url: str) -> str | None:
     authority, colon, path = head.rpartition("@")[2].partition(":")
     if not colon or "@" in tail:
         return None
-    return _network_alias(authority, path + slash + tail)
+    return _network_alias(authority, path + slash + tail, is_ssh=True)
 
 
-def _network_alias(authority: str, path: str) -> str | None:
+def _network_alias(authority: str, path: str, is_ssh: bool) -> str | None:
     found = re.fullmatch(_AUTHORITY, authority)
     if not found:
         return None
@@ -190,8 +190,9 @@ def _network_alias(authority: str, path: str) -> str | None:
     parts = _components(unicodedata.normalize("NFC", path))
     if not parts:
         return None
+    # The port of ssh says how to reach a server; one that serves https too has its path once.
     port = int(found[2] or 22)
-    where = host if port in DEFAULT_PORTS else f"{host}:{port}"
+    where = host if is_ssh or port in DEFAULT_PORTS else f"{host}:{port}"
     return "/".join((where, *map(_encoded, parts)))
 
 

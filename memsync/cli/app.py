@@ -29,6 +29,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "conflicts": ("changes", "List the memories with an open conflict."),
         "resolve": ("changes", "Settle a conflict."),
         "tombstones": ("changes", "List what was forgotten."),
+        "inbox": ("inbox", "What was concluded from work and waits for your word."),
     },
     "Tasks": {
         "retrieve": ("tasks", "What the memory says about a task, and why."),

@@ -105,17 +105,15 @@ def _reader(kind: Any) -> _Decode:
     }
     listed = [item for item in fields(kind) if item.name != "extra"]
     readers = {camel(item.name): (item.name, _decoder(hints[item.name])) for item in listed}
-    needed = [
-        (item.name, camel(item.name))
-        for item in listed
-        if item.default is MISSING and item.default_factory is MISSING
-    ]
+    required = [i.name for i in listed if i.default is MISSING and i.default_factory is MISSING]
+    absent = _absent({name: hints[name] for name in required})
+    needed = [(name, camel(name)) for name in required if name not in absent]
     keeps_extra = "extra" in hints
 
     def read(value: Any, where: str) -> Any:
         if not isinstance(value, dict):
             raise errors.RequestInvalid(where=where, detail="an object is expected")
-        arguments: dict[str, Any] = {}
+        arguments = dict(absent)
         extra = {}
         for key, inner in value.items():
             found = readers.get(key)
@@ -133,6 +131,17 @@ def _reader(kind: Any) -> _Decode:
         return kind(**arguments)
 
     return read
+
+
+def _absent(hints: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands for the fields without a default that writing leaves out when empty."""
+    found: dict[str, Any] = {}
+    for name, hint in hints.items():
+        if type(None) in get_args(hint):
+            found[name] = None
+        elif Ellipsis in get_args(hint):
+            found[name] = ()
+    return found
 
 
 @_once

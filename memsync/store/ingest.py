@@ -159,7 +159,11 @@ def _take_one(work: HandWork, row: Row, raw: bytes, base: bytes | None, is_new: 
     except errors.EditWouldDamage as error:
         work.notices.append(Why("edit-would-damage", (row.path, str(error.facts.get("keys")))))
         return
-    work.files[row.path] = content
+    item = decode(content, row.path, place, row.id).record or decoded.record
+    path = work.reader.settled_path(row.path, item)
+    if path != row.path:
+        work.files[row.path] = None
+    work.files[path] = content
     work.ids.append(row.id)
     (work.edited if old else work.added).append(decoded.record.title)
 

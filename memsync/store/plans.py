@@ -52,33 +52,32 @@ def create(item: Record, path: str, also: dict[str, bytes | None], verb: str) ->
     return Plan(f"{verb}: {item.title}", {**also, path: encode(item)}, (item.id,))
 
 
-def revise(now: Current, new: Record, moment: datetime, verb: str, stamped: bool = True) -> Plan:
-    """Change a record in place; ``updated`` becomes later than it was."""
-    if stamped:
-        new = replace(new, updated=next_stamp(moment, now.record.updated))
+def revise(now: Current, new: Record, moment: datetime, verb: str, path: str | None = None) -> Plan:
+    """Change a record; ``updated`` becomes later than it was.
+
+    ``path`` is where its file goes: another place only when a candidate becomes active.
+    """
+    new = replace(new, updated=next_stamp(moment, now.record.updated))
     refuse_invalid(new, now.row.path)
-    return Plan(f"{verb}: {new.title}", {now.row.path: revised(now.decoded, new)}, (new.id,))
+    content = revised(now.decoded, new)
+    files: dict[str, bytes | None] = {path or now.row.path: content}
+    if path is not None and path != now.row.path:
+        files[now.row.path] = None
+    return Plan(f"{verb}: {new.title}", files, (new.id,))
 
 
-def correct(now: Current, title: str | None, text: str, moment: datetime) -> Plan:
-    """Put another text in place; what the person corrects becomes their own word."""
+def correct(now: Current, title: str, body: str, moment: datetime) -> Record:
+    """The record with another text; what the person corrects becomes their own word."""
     stamp = record.stamp(moment)
-    item = replace(
+    return replace(
         now.record,
-        title=title or _title_after(now.record, text),
-        body=text,
+        title=title,
+        body=body,
         authority=Authority.EXPLICIT,
         lifecycle=Lifecycle.PROVEN,
         evidence=with_evidence(now.record, user_evidence(stamp, "corrected by the user")),
         conflict=tuple(c for c in now.record.conflict if c.field not in ("body", "title")),
     )
-    return revise(now, item, moment, "correct")
-
-
-def _title_after(old: Record, text: str) -> str:
-    """The title of a corrected record: kept, unless it was taken from the old text."""
-    derived = old.title in (record.title_from(old.body), "") or not old.body.strip()
-    return record.title_from(text) if derived else old.title
 
 
 def supersede(now: Current, new: Record, path: str, moment: datetime) -> Plan:

@@ -175,11 +175,20 @@ class Reader:
         found = []
         for row in rows:
             item = from_json(Record, data[row.n])
-            if bodies:
-                text = self.raw(row)[row.body_at :].decode()
-                item = replace(item, body=record.canonical_body(text))
-            found.append(item)
+            found.append(self._whole(row, item) if bodies else item)
         return found
+
+    def _whole(self, row: Row, item: Record) -> Record:
+        """A record with its text; where the person saved it meanwhile, as it is now."""
+        content = files.read(os.path.join(self.home, row.path), record.FILE_BYTES + 1)
+        if blob_of(content) == row.blob:
+            return replace(item, body=record.canonical_body(content[row.body_at :].decode()))
+        from memsync.frontmatter.schema import decode
+
+        now = decode(content, row.path, layout.place_of(row.path), row.id).record
+        if now is None:
+            raise errors.RevisionMoved(id=row.id, expected=row.blob[:12], actual="unreadable")
+        return replace(now, id=row.id)
 
     def entries(self, rows: Sequence[Row], bodies: bool = True) -> tuple[Entry, ...]:
         """The records of rows with what their files do not say."""
@@ -258,6 +267,12 @@ class Reader:
     def path_for(self, item: Record) -> str:
         """A free, readable path for a new record."""
         return layout.new_path(item, self.taken_names(layout.folder_of(item)))
+
+    def settled_path(self, path: str, item: Record) -> str:
+        """Where a record's file belongs: a candidate that became active leaves ``candidates/``."""
+        if layout.kind_of(path) == "candidate" and record.supported_until(item) >= self.now_text:
+            return self.path_for(item)
+        return path
 
 
 def _entry(row: Row, item: Record, now: str) -> Entry:

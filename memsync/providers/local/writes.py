@@ -292,7 +292,9 @@ def correct(work: Work, wanted: CorrectInput) -> Applied:
     with work.store.transaction("correct") as transaction:
         now = work.current(transaction, wanted.id, wanted.expected_revision, wanted.project)
         if not wanted.supersede:
-            plan = plans.correct(now, title, body, moment)
+            item = plans.correct(now, title, body, moment)
+            path = transaction.reader.settled_path(now.row.path, item)
+            plan = plans.revise(now, item, moment, "correct", path)
             return work.done(transaction, "correct", plan, now.row.id)
         stamp = record.stamp(moment)
         new = replace(

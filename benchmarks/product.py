@@ -1,0 +1,84 @@
+"""What the table measures inside the process: index, reconcile, a warm retrieve."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import time
+from functools import cached_property
+from pathlib import Path
+
+from benchmarks import corpus
+from memsync import bootstrap
+from memsync.contract.shared import ProjectRef
+from memsync.contract.tasks import TaskQuery
+from memsync.providers.local import LocalProvider
+from memsync.store.reading import Reader
+
+#: Sentences of each language in one round of ``retrieve``.
+SENTENCES = 100
+
+
+class Product:
+    """memsync on one memory, as the daemon or the MCP server would hold it."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._machine = bootstrap.Machine(
+            bootstrap.environment({**os.environ, "MEMSYNC_HOME": str(home)})
+        )
+
+    def full_index(self) -> list[float]:
+        """Build the index from nothing."""
+        shutil.rmtree(self._home / ".git" / "memsync", ignore_errors=True)
+        begun = time.perf_counter()
+        reader = self._machine.reader()
+        took = time.perf_counter() - begun
+        reader.close()
+        return [took]
+
+    @cached_property
+    def _reader(self) -> Reader:
+        reader = self._machine.reader()
+        time.sleep(2.1)  # what was just written is looked at twice
+        reader.refresh()
+        return reader
+
+    def reconcile(self) -> list[float]:
+        """Compare the files with the index where nothing changed."""
+        reader = self._reader
+        begun = time.perf_counter()
+        reader.refresh()
+        return [time.perf_counter() - begun]
+
+    @cached_property
+    def _vouched(self) -> LocalProvider:
+        self._machine.reader().close()
+        return LocalProvider(str(self._home), self._machine.environment, vouched=lambda: True)
+
+    def retrieve(self) -> list[float]:
+        """Tasks of both languages in five projects; some name a path."""
+        keys = list(corpus.projects())[:5]
+        tasks = itertools.chain.from_iterable(
+            zip(
+                corpus.sentences(7, SENTENCES, "en"),
+                corpus.sentences(7, SENTENCES, "zh-CN"),
+                strict=True,
+            )
+        )
+        took = []
+        for number, task in enumerate(tasks):
+            paths = ("web/src/app.ts",) if number % 3 == 0 else ()
+            query = TaskQuery(ProjectRef(key=keys[number % len(keys)]), task, paths)
+            begun = time.perf_counter()
+            self._vouched.query(query)
+            took.append(time.perf_counter() - begun)
+        return took
+
+    def some_id(self) -> str:
+        """The id of a record in the largest folder."""
+        reader = self._machine.reader()
+        found = reader.index.rows("r.project IS NULL", order="r.id")[0].id
+        reader.close()
+        return found
