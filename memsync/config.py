@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memsync import errors, language
 
@@ -24,8 +23,7 @@ NAMES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
 _ON, _OFF = ("true", "on", "yes"), ("false", "off", "no")
 
 
-@dataclass(frozen=True)
-class Environment:
+class Environment(NamedTuple):
     """What the process was given: variables, clocks, randomness."""
 
     variables: Mapping[str, str]
@@ -80,8 +78,7 @@ def early_language(variables: Mapping[str, str]) -> str:
     return language.choose(shared, locale_language(variables))
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """``memsync.yaml`` as far as this version reads it."""
 
     format: int = 1
@@ -107,8 +104,7 @@ class Settings:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectSettings:
+class ProjectSettings(NamedTuple):
     """A code project's own ``.memsync.yaml``."""
 
     language: str | None = None

@@ -320,6 +320,32 @@ def resolve(path: str, known: Sequence[Known], environment: Mapping[str, str]) -
     )
 
 
+def resolve_bound(path: str, known: Sequence[Known]) -> Project | None:
+    """The project of ``path`` where its key is plainly bound; None where more must be asked.
+
+    Starts no process. Says nothing of remotes: ``aliases`` is empty, ``steps`` is short.
+    """
+    repo = code.find_bound(path)
+    if repo is None or repo.bound_key is None:
+        return None
+    memory = _Memory(known)
+    steps: list[tuple[str, str]] = []
+    key = memory.follow(repo.bound_key, steps)
+    entry = memory.projects.get(key)
+    name = entry.name if entry else os.path.basename(repo.folder)
+    return Project(
+        key,
+        name,
+        "bound",
+        (),
+        repo.top,
+        repo.within,
+        repo.common,
+        entry is not None,
+        tuple(steps),
+    )
+
+
 def _deciding_remotes(repo: code.CodeRepo, steps: list[tuple[str, str]]) -> list[str]:
     """The aliases that may speak for the project, the weightiest first.
 

@@ -388,32 +388,6 @@ def _change_of(item: Evidence, scope: Scope) -> str:
     return item.change_id or item.key
 
 
-def state_of(
-    now: str,
-    *,
-    lifecycle: str,
-    conflict: bool,
-    paused: bool,
-    supported: str,
-    valid_from: str,
-    valid_until: str,
-) -> str:
-    """The state of a living record at ``now``; all times as ``stamp`` writes them."""
-    if lifecycle == Lifecycle.SUPERSEDED:
-        return "superseded"
-    if conflict:
-        return "conflict"
-    if paused:
-        return "paused"
-    if supported < now:
-        return "candidate"
-    if valid_until and valid_until <= now:
-        return "expired"
-    if valid_from and valid_from > now:
-        return "not-yet-valid"
-    return "active"
-
-
 def confirmed_at(record: Record) -> str | None:
     """When the record was last confirmed: its latest successful evidence, else ``updated``."""
     times = [item.observed_at for item in record.evidence if item.success and item.observed_at]

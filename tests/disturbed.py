@@ -136,8 +136,8 @@ def failing_at(root: Path, numbers: range, error: int, work: Callable[[], object
             code, exit_status = "", 0
             try:
                 work()
-            except errors.MemsyncError as told:
-                code, exit_status = told.code, int(told.exit_status)
+            except errors.MemsyncError as error_told:
+                code, exit_status = error_told.code, int(error_told.exit_status)
             refusing.over = True
             os.write(write, json.dumps([code, exit_status, refusing.struck]).encode())
     os.close(write)

@@ -18,7 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import bench, corpus, history, layout, straight
-from memsync import frontmatter, tombstone
+from memsync import tombstone
+from memsync.frontmatter.codec import front_matter_of
+from memsync.frontmatter.document import parse_yaml
+from memsync.frontmatter.model import Place
+from memsync.frontmatter.schema import decode
 from memsync.record import (
     BODY_BYTES,
     TITLE_CHARACTERS,
@@ -54,11 +58,11 @@ def files_below(folder: Path) -> dict[str, bytes]:
 
 def read(memory: corpus.Memory) -> tuple[Record | None, tuple[Problem, ...]]:
     record = memory.record
-    by_folder = frontmatter.Place(record.scope, record.project_key)
-    anywhere = frontmatter.Place(None, None)
+    by_folder = Place(record.scope, record.project_key)
+    anywhere = Place(None, None)
     place = anywhere if memory.path.startswith("candidates/") else by_folder
     raw = layout.record_text(record).encode()
-    decoded = frontmatter.decode(raw, memory.path, place, "m-0000000000000000")
+    decoded = decode(raw, memory.path, place, "m-0000000000000000")
     return decoded.record, decoded.problems
 
 
@@ -92,7 +96,7 @@ def test_the_folder_is_a_memory_repository(tmp_path: Path) -> None:
     found = files_below(tmp_path)
 
     assert {"memsync.yaml", ".gitattributes", ".gitignore", "README.md"} <= set(found)
-    settings = frontmatter.parse_yaml(found["memsync.yaml"], "memsync.yaml")
+    settings = parse_yaml(found["memsync.yaml"], "memsync.yaml")
     assert settings.data["format"] == "1"
     places = Counter(path.partition("/")[0] for path in found)
     assert places["tombstones"] == summary.tombstones == 3
@@ -113,7 +117,7 @@ def test_memsync_reads_every_record_as_it_was_meant() -> None:
             record, problems = read(memory)
             assert problems == ()
             assert record == memory.record
-            reached.update(list(frontmatter.front_matter_of(memory.record)))
+            reached.update(list(front_matter_of(memory.record)))
 
     whatever_the_seed()
     usual = {"id", "title", "tags", "selectors", "evidence", "episode", "source", "application"}
@@ -124,7 +128,7 @@ def test_memsync_reads_every_record_as_it_was_meant() -> None:
 def test_every_key_of_the_format_comes_up(made: corpus.Corpus) -> None:
     keys: Counter[str] = Counter()
     for memory in made.memories:
-        keys.update(list(frontmatter.front_matter_of(memory.record)))
+        keys.update(list(front_matter_of(memory.record)))
     rare = {"validFrom", "validUntil", "epoch", "conflict", "paused", "allow"}
     assert all(keys[key] for key in rare), keys
 
@@ -343,12 +347,12 @@ def test_quantiles_are_those_of_the_measurements() -> None:
 
 def test_the_ground_is_a_copy_and_the_corpus_is_made_once(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    ground = bench.prepare(tmp_path, 30, cache)
+    ground = bench.prepare(tmp_path, 30, 0, cache)
     (original,) = cache.iterdir()
     made_at = original.stat().st_mtime_ns
 
     assert files_below(ground.home) == files_below(original)
     assert history.git(ground.home, "status", "--porcelain") == ""
-    assert bench.cached(30, cache) == original
+    assert bench.cached(30, 0, cache) == original
     assert original.stat().st_mtime_ns == made_at
     assert not any(name.startswith("GIT_DIR") for name in ground.environment)

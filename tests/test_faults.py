@@ -226,7 +226,7 @@ def fill(path: Path, left: int) -> None:
     os.close(handle)
 
 
-READS = (
+READS: tuple[tuple[str, ...], ...] = (
     ("list",),
     ("search", "tabs"),
     ("status",),
@@ -238,7 +238,7 @@ READS = (
     ("lint",),
     ("doctor",),
 )
-WRITES = (
+WRITES: tuple[tuple[str, ...], ...] = (
     ("remember", "one more", "--scope", "global"),
     ("correct", IDS["tabs"], "another"),
     ("forget", IDS["tabs"]),

@@ -17,6 +17,11 @@ _REFUSED = r"Permission denied|Read-only file system|Operation not permitted"
 _HEAD = r"ref: ?\S|[0-9a-f]{40}"
 
 
+# `[memsync]` with `project = key` as its first line, as git writes it.
+_BOUND = r"(?m)^\[memsync\]\n\tproject = ([a-z0-9][a-z0-9._-]*)$"
+_CONFIG_CHARACTERS = 65_536
+
+
 class CodeRepo(NamedTuple):
     """A code project on this disk.
 
@@ -79,6 +84,30 @@ def find(path: str, environment: Mapping[str, str]) -> CodeRepo | None:
         tuple(remotes.items()),
         tuple(rewrites),
     )
+
+
+def find_bound(path: str) -> CodeRepo | None:
+    """The code project around ``path`` where its own configuration plainly binds a key.
+
+    Read from the file, so that a command that only reads starts no process. None where there is
+    anything that only git can read: includes, quotes, continued lines; then ``find`` asks git.
+    Remotes are not looked at.
+    """
+    try:
+        located = _locate(os.path.realpath(path))
+        if located is None or os.path.realpath(located[0]) != located[1] or located[2] is None:
+            return None
+        with open(os.path.join(located[1], "config"), encoding="utf-8") as stream:
+            text = stream.read(_CONFIG_CHARACTERS)
+    except (OSError, ValueError):
+        return None
+    keys = re.findall(_BOUND, text)
+    odd = "include" in text or "\\" in text or "bare = true" in text
+    if len(keys) != 1 or odd or len(text) == _CONFIG_CHARACTERS:
+        return None
+    common, top = located[1], located[2]
+    within = os.path.relpath(os.path.realpath(path), top).replace(os.sep, "/")
+    return CodeRepo(common, top, "" if within == "." else within, top, keys[0], (), ())
 
 
 def bind(common: str, key: str, environment: Mapping[str, str]) -> None:

@@ -10,15 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from memsync import errors
 from memsync.gitrepo import locks
+
+if TYPE_CHECKING:
+    import subprocess
 
 #: The oldest git that memsync works with (design, section 9).
 OLDEST = (2, 34)
@@ -144,6 +145,8 @@ class Git:
         settings: tuple[str, ...],
         environment: Mapping[str, str] | None,
     ) -> tuple[int, bytes, str]:
+        import subprocess  # a read that needs no git does not pay for it
+
         chosen = tuple(part for setting in settings for part in ("-c", setting))
         command = ["git", *OPTIONS, *self.extra, *chosen, *arguments]
         clean = scrubbed(self.environment)
@@ -159,6 +162,8 @@ class Git:
                 start_new_session=True,
             )
         except FileNotFoundError as error:
+            import shutil
+
             if shutil.which("git", path=clean.get("PATH")):
                 raise errors.PathNotFound(path=self.folder) from error
             raise errors.GitMissing() from error
@@ -202,6 +207,9 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
 
     What it wrote is not read to the end: a program that left the group may hold the pipe open.
     """
+    import signal
+    import subprocess
+
     for number, patience in ((signal.SIGTERM, 2.0), (signal.SIGKILL, None)):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)

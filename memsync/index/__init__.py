@@ -72,17 +72,21 @@ class Index:
     @classmethod
     def _open_writable(cls, path: str) -> Index:
         for attempt in (1, 2):
-            connection = tables.connect(path)
+            cut_off = tables.is_cut_off(path)
+            connection = tables.connect(path, tables.BRIEFLY if cut_off else tables.PATIENCE)
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute("PRAGMA secure_delete = ON")
                 if tables.version(connection) != tables.VERSION:
                     tables.create(connection)
+                connection.execute(f"PRAGMA busy_timeout = {tables.PATIENCE * 1000:.0f}")
                 return cls(path, connection, writable=True)
-            except sqlite3.OperationalError:
+            except sqlite3.OperationalError as error:
                 connection.close()
-                raise
+                if attempt == 2 or not cut_off or "locked" not in str(error):
+                    raise
+                discard(path)  # who still has it open will notice
             except sqlite3.DatabaseError:
                 connection.close()
                 if attempt == 2:

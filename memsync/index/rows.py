@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from memsync import record
 from memsync.errors import Problem
 from memsync.record import Record, Scope
 
@@ -42,16 +41,20 @@ class Row(NamedTuple):
     summary: str
 
     def state(self, now: str) -> str:
-        """The state of the record at ``now`` (see ``record.state_of``)."""
-        return record.state_of(
-            now,
-            lifecycle=self.lifecycle,
-            conflict=bool(self.conflict),
-            paused=bool(self.paused),
-            supported=self.supported,
-            valid_from=self.valid_from,
-            valid_until=self.valid_until,
-        )
+        """The state of the record at ``now``; all times are as ``record.stamp`` writes them."""
+        if self.lifecycle == "superseded":
+            return "superseded"
+        if self.conflict:
+            return "conflict"
+        if self.paused:
+            return "paused"
+        if self.supported < now:
+            return "candidate"
+        if self.valid_until and self.valid_until <= now:
+            return "expired"
+        if self.valid_from > now:
+            return "not-yet-valid"
+        return "active"
 
 
 class Mark(NamedTuple):

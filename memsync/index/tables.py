@@ -12,6 +12,8 @@ from memsync import errors
 
 #: How long a write waits for another process's write, in seconds.
 PATIENCE = 20.0
+#: How long it is waited for who makes a new index, in seconds.
+BRIEFLY = 2.0
 
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -63,9 +65,17 @@ def discard(path: str) -> None:
             os.unlink(path + ending)
 
 
-def connect(path: str) -> sqlite3.Connection:
-    """Open the database file."""
-    return sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+def is_cut_off(path: str) -> bool:
+    """Whether a file is there and empty: it is new at this moment, or its content was lost."""
+    try:
+        return os.stat(path).st_size == 0
+    except OSError:
+        return False
+
+
+def connect(path: str, patience: float) -> sqlite3.Connection:
+    """Open the database file; ``patience`` is how long to wait for another process's write."""
+    return sqlite3.connect(path, timeout=patience, isolation_level=None)
 
 
 def version(connection: sqlite3.Connection) -> str | None:

@@ -64,12 +64,15 @@ def _of_record(repo: MemoryRepo, log: list[Commit], record_id: str) -> list[Comm
     """The part of a path's log that is about this record: others may have had the path."""
     contents = dict(repo.read_blobs([c.blob for c in log if c.blob]))
     kept: list[Commit] = []
+    removals: list[Commit] = []
     for commit in log:
-        if commit.blob:
-            stated = _stated(contents.get(commit.blob, b""), commit.path)
-            if stated not in (None, record_id):
-                break
-        kept.append(commit)
+        if commit.blob is None:
+            removals.append(commit)  # of what: the version before it tells
+            continue
+        if _stated(contents.get(commit.blob, b""), commit.path) not in (None, record_id):
+            break
+        kept += [*removals, commit]
+        removals.clear()
     return kept
 
 
@@ -93,9 +96,14 @@ def _earlier_place(repo: MemoryRepo, log: list[Commit], record_id: str) -> tuple
 
 
 def _removed_with_id(repo: MemoryRepo, commit: Commit, record_id: str) -> str:
+    """The other path at which the record stood before this commit; two may have swapped theirs."""
     parent = commit.parents[0]
     letters = repo.changed_between(parent, commit.oid, layout.TOPS)
-    gone = [p for p, letter in letters.items() if letter == "D" and layout.is_record(p)]
+    gone = [
+        path
+        for path, letter in letters.items()
+        if letter in ("D", "M") and path != commit.path and layout.is_record(path)
+    ]
     blobs = repo.blobs_at(gone, parent)
     contents = dict(repo.read_blobs(blobs.values()))
     for path, blob in blobs.items():

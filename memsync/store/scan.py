@@ -122,7 +122,7 @@ def _differences(walked: Walk, index: Index, now_ns: int) -> _Found:
         seen = marshal.dumps(listing, 2)
         old = known.pop(folder, None)
         if seen != old:
-            before = marshal.loads(old) if old else []  # noqa: S302 - written by us, below .git
+            before = _remembered(old) if old else []
             touched, steady = _in_folder(folder, listing, before, index, now_ns, found.gone)
             found.touched += touched
             if steady != before or old is None:
@@ -131,6 +131,13 @@ def _differences(walked: Walk, index: Index, now_ns: int) -> _Found:
         found.gone += index.files_in(folder)
         found.folders[folder] = None
     return found
+
+
+def _remembered(snapshot: bytes) -> list[Stat]:
+    try:
+        return list(marshal.loads(snapshot))  # noqa: S302 - written by us, below .git
+    except (EOFError, TypeError, ValueError) as error:
+        raise errors.IndexDamaged(detail=str(error)) from error
 
 
 def _in_folder(

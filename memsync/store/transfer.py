@@ -7,7 +7,6 @@ base64 where it is no UTF-8, and for records what it says, so that other program
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import os
 from collections.abc import Iterator
@@ -19,11 +18,14 @@ from memsync.contract.codec import to_json
 from memsync.store import layout
 from memsync.store.effects import Plan
 from memsync.store.reading import Reader
+from memsync.store.scan import refuse_newer
 from memsync.store.writing import Transaction
 
 SCHEMA = "memsync.export.v1"
 #: The longest line that an import reads, in bytes.
 LINE_BYTES = 1024 * 1024
+#: The longest path that an import takes.
+PATH_CHARACTERS = 1024
 
 _NOT_EXPORTED = frozenset(
     {"file-too-large", "unreadable", "symbolic-link", "not-a-file", "name-not-text"}
@@ -91,6 +93,12 @@ def read_stream(stream: BinaryIO) -> dict[str, bytes]:
         found[path] = _content(value, number)
     if not header:
         raise errors.ImportRefused(line=0, detail="the stream is empty")
+    for path in found:
+        above = path.rpartition("/")[0]
+        while above:
+            if above in found:
+                raise errors.ImportRefused(line=0, detail=f"{above} is a file and a folder")
+            above = above.rpartition("/")[0]
     return found
 
 
@@ -110,6 +118,7 @@ def _path(value: object, number: int) -> str:
     """A path of the memory: no other place on the disk can be written through an import."""
     safe = (
         isinstance(value, str)
+        and len(value) <= PATH_CHARACTERS
         and "\0" not in value
         and (value in layout.COMPANIONS or layout.kind_of(value) is not None)
     )
@@ -125,7 +134,7 @@ def _content(value: dict[str, Any], number: int) -> bytes:
             return content.encode()
         if isinstance(coded, str):
             return base64.b64decode(coded, validate=True)
-    except (UnicodeEncodeError, binascii.Error) as error:
+    except ValueError as error:
         raise errors.ImportRefused(line=number, detail="its content cannot be read") from error
     raise errors.ImportRefused(line=number, detail="it has no content")
 
@@ -134,7 +143,9 @@ def take_in(transaction: Transaction, stream: dict[str, bytes]) -> Imported:
     """Add the files of a stream. What is here already stays; a record that lives keeps its text.
 
     Settings and companions of an existing repository stay as they are. What was forgotten here
-    stays forgotten.
+    stays forgotten, and what was forgotten there is forgotten here too.
+
+    Raises CannotWrite where a link stands on the way, NewerFormat.
     """
     reader = transaction.reader
     new: dict[str, bytes | None] = {}
@@ -143,7 +154,7 @@ def take_in(transaction: Transaction, stream: dict[str, bytes]) -> Imported:
         _refuse_links(reader.home, path)
     for path, content in stream.items():
         current = files.read_if_there(os.path.join(reader.home, path))
-        if current == content:
+        if current == content or (current is not None and _was_completed(reader, path, content)):
             same.append(path)
         elif current is not None or _is_known(reader, path, content):
             if _may_replace(transaction, path):
@@ -152,10 +163,47 @@ def take_in(transaction: Transaction, stream: dict[str, bytes]) -> Imported:
                 kept.append(path)
         else:
             new[path] = content
+    if layout.SETTINGS in new:
+        _refuse_newer_settings(reader.home, stream[layout.SETTINGS])
+    arrived = (*new,)
+    for path in arrived:
+        new.update(dict.fromkeys(_forgotten_by(reader, path, stream[path])))
     commit = None
     if new:
         commit = transaction.commit(Plan(f"import: {len(new)} files", new))
-    return Imported(tuple(new), tuple(same), tuple(kept), commit)
+    return Imported(arrived, tuple(same), tuple(kept), commit)
+
+
+def _was_completed(reader: Reader, path: str, content: bytes) -> bool:
+    """Whether the file here is the stream's, completed with the identity that it did not state."""
+    from memsync.frontmatter.schema import decode
+
+    row = reader.index.by_path(path)
+    if row is None:
+        return False
+    decoded = decode(content, path, layout.place_of(path), row.id)
+    if decoded.record is None or decoded.stated_id is not None:
+        return False
+    here = reader.records([row])[0]
+    given = {"created": here.created, "updated": here.updated}
+    return decoded.record.replacing(**given) == here
+
+
+def _forgotten_by(reader: Reader, path: str, content: bytes) -> list[str]:
+    """The path of the living record that a tombstone of the stream forgets."""
+    from memsync import tombstone
+
+    found = tombstone.decode(content, path).tombstone if path.startswith("tombstones/") else None
+    row = reader.index.by_id(found.id) if found else None
+    if found is None or row is None or not (found.permanent or found.epoch >= row.epoch):
+        return []
+    return [row.path]
+
+
+def _refuse_newer_settings(home: str, content: bytes) -> None:
+    from memsync.frontmatter.document import parse_yaml
+
+    refuse_newer(home, parse_yaml(content, layout.SETTINGS).data.get("format"))
 
 
 def _refuse_links(home: str, path: str) -> None:

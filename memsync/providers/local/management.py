@@ -160,7 +160,7 @@ def status(reads: Reads, ref: ProjectRef | None) -> Status:
     counts["forgotten"] = len(reader.index.marks_in_force())
     problems = reader.problems()
     work = gather(reader, repo, reads.environment.now(), read_only=True)
-    project = reads.resolved(ref) if ref else None
+    project = reads.located(ref) if ref else None
     attention = tuple(
         chain(
             (Why("repository-state", (state.problem,)) for _ in [0] if state.problem),

@@ -44,6 +44,13 @@ class Reads:
             return None
         return identity.resolve(ref.path, self.reader.known_projects(), self.environment.variables)
 
+    def located(self, ref: ProjectRef) -> Project | None:
+        """The code project of a folder, as far as a read needs it: often without asking git."""
+        if ref.path is None:
+            return None
+        found = identity.resolve_bound(ref.path, self.reader.known_projects())
+        return found or self.resolved(ref)
+
     def key_of(self, ref: ProjectRef) -> str | None:
         """The key of the project a request is about, or None.
 
@@ -51,7 +58,7 @@ class Reads:
         """
         if ref.key is not None:
             return project_named(self.reader, ref.key)
-        found = self.resolved(ref)
+        found = self.located(ref)
         if found is not None:
             return found.key
         for known in self.reader.known_projects():

@@ -32,7 +32,7 @@ def answer(reads: Reads, query: Any) -> Manifest | Profile | Explained:
 
 
 def _task(reads: Reads, query: TaskQuery) -> Manifest:
-    project = reads.resolved(query.project)
+    project = reads.located(query.project)
     key = project.key if project else reads.key_of(query.project)
     if not _retrieval_on(reads, project, key):
         off = Excluded("", "", Why("retrieval-off"))
@@ -67,7 +67,7 @@ def _profile(reads: Reads, query: ProfileQuery) -> Profile:
 def _explained(reads: Reads, query: ManifestQuery) -> Explained:
     from memsync.director.explaining import explain
 
-    project = reads.resolved(query.task.project)
+    project = reads.located(query.task.project)
     key = project.key if project else reads.key_of(query.task.project)
     try:
         row = reads.reader.find(query.id)
