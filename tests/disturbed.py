@@ -170,6 +170,36 @@ class _Refusing(_Watch):
             raise OSError(self.error, os.strerror(self.error))
 
 
+def meanwhile(root: Path, number: int, deed: Callable[[], None], work: Callable[[], object]) -> str:
+    """Run ``work`` in a child in which somebody does ``deed`` just before its act ``number``.
+
+    Returns the code of the error that it ended with, or an empty text.
+    """
+    watch = _Watch(str(root), number, deed)
+
+    def deed_once() -> None:
+        watch.over = True
+        deed()
+
+    watch.strike = deed_once
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with _leaving():
+            sys.addaudithook(watch)
+            code = ""
+            try:
+                work()
+            except errors.MemsyncError as told:
+                code = told.code
+            os.write(write, code.encode())
+    os.close(write)
+    with os.fdopen(read, "rb") as stream:
+        code = stream.read().decode()
+    assert os.waitpid(child, 0)[1] == 0
+    return code
+
+
 def _kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from memsync.errors import Exit
 from memsync.providers.local import LocalProvider
 from memsync.record import Scope
 from tests.conftest import Memory, make_project
-from tests.operations import assert_whole
+from tests.disturbed import acts_of, copy_of, meanwhile
+from tests.operations import OPERATIONS, Steady, assert_whole, at, make_template
 
 
 def start(memory: Memory, *arguments: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
@@ -157,6 +159,44 @@ def test_no_save_is_lost_that_comes_while_memsync_writes(memory: Memory) -> None
     assert saved[-1] in everything
     assert all(word in followed for word in lost)
     assert_whole(memory)
+
+
+@pytest.mark.parametrize("name", ["correct", "forget", "rollback of a version", "by hand"])
+def test_a_save_at_any_moment_of_a_write_is_not_lost(tmp_path: Path, name: str) -> None:
+    template, place = tmp_path / "template", tmp_path / "machine"
+    make_template(template)
+
+    def begun() -> Steady:
+        copy_of(template, place)
+        memory = at(place)
+        if name == "by hand":
+            memory.write("global/tabs.md", memory.read("global/tabs.md") + "first save\n")
+        return memory
+
+    def act(memory: Memory) -> object:
+        return memory.store().ingest() if name == "by hand" else OPERATIONS[name](memory)
+
+    def save() -> None:
+        path = place / "memory/global/tabs.md"
+        text = path.read_text() if path.exists() else "gone already\n"
+        beside = place / "saved.tmp"
+        beside.write_text(text + "saved meanwhile\n")
+        path.parent.mkdir(exist_ok=True)
+        beside.replace(path)
+
+    memory = begun()
+    acts = acts_of(place, partial(act, memory))
+    codes = set()
+    for number, done in enumerate(acts, 1):
+        memory = begun()
+        codes.add(meanwhile(place, number, save, partial(act, memory)))
+        memory.seed = 3
+        memory.store().ingest()
+        path = memory.home / "global/tabs.md"
+        here = path.read_text() if path.exists() else ""
+        assert "saved meanwhile" in here + memory.git("log", "-p", "--format="), done
+        assert_whole(memory)
+    assert codes <= {"", "revision-moved"}
 
 
 def test_a_person_who_commits_with_git_meanwhile_loses_nothing(memory: Memory) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,6 +17,7 @@ from memsync import errors
 from tests.conftest import Memory
 from tests.disturbed import acts_of, copy_of, killed_at, quick_folder
 from tests.operations import (
+    IDS,
     OPERATIONS,
     Steady,
     assert_whole,
@@ -143,6 +146,53 @@ def test_a_git_that_goes_on_after_memsync_was_killed_is_no_second_change(
         "forget: Prefer tabs",
     ]
     time.sleep(0.5)
+    assert_whole(memory)
+
+
+def test_a_command_that_is_stopped_after_its_commit_landed_leaves_the_change_whole(
+    template: Path, place: Path
+) -> None:
+    """Ctrl-C while git is still busy with what follows the commit."""
+    copy_of(template, place)
+    memory = at(place)
+    wrapped_git(memory, COMMITTING.format('"$real" "$@"; sleep 20'))
+    before = memory.commits()
+    command = [sys.executable, "-m", "memsync", "remember", "Stopped late", "--scope", "global"]
+    process = subprocess.Popen(command, cwd=place, env=memory.variables, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    while memory.commits() == before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 5, told
+    assert (memory.home / "global/stopped-late.md").exists()
+    real_git(memory)
+    assert memory.git("status", "--porcelain") == ""
+    later(memory)
+    assert ("Stopped late", "") in texts(memory)
+    assert_whole(memory)
+
+
+def test_a_command_that_is_stopped_before_its_commit_changes_nothing(
+    template: Path, place: Path, snapshot: Callable[[Path], dict[str, bytes]]
+) -> None:
+    copy_of(template, place)
+    memory = at(place)
+    before, index = snapshot(memory.home), _staged(memory)
+    mark = memory.root / "committing"
+    wrapped_git(memory, COMMITTING.format(f"touch {mark}; sleep 20"))
+    command = [sys.executable, "-m", "memsync", "forget", IDS["tabs"]]
+    process = subprocess.Popen(command, cwd=place, env=memory.variables, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    while not mark.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 5, told
+    assert snapshot(memory.home) == before
+    assert _staged(memory) == index
+    real_git(memory)
+    later(memory)
     assert_whole(memory)
 
 

@@ -56,6 +56,10 @@ def keep(memory: Memory) -> str:
     path.write_text(path.read_text() + f"by hand, {SECRET} again\n")
     memory.git("commit", "-q", "-a", "-m", f"I noted {SECRET} myself")
     memory.store().ingest()
+    profile = memory.home / "profile.md"
+    profile.write_text(profile.read_text() + "a note of mine\n")
+    memory.remember("A third one\nthird text")
+    assert [*memory.home.glob(".git/memsync/kept/profile-*")]
     assert SECRET in memory.provider().query(ProfileQuery()).text
     return wanted
 

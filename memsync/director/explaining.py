@@ -12,13 +12,7 @@ from memsync.index import Row
 def explain(
     director: Director, query: ManifestQuery, row: Row, project: str | None, language: str
 ) -> Explained:
-    """Walk the three links for a living memory.
-
-    Of a memory of another project only that is told: neither its title nor its text.
-    """
-    if row.project is not None and row.project != project:
-        saved = Why("saved", (f"projects/{row.project}",))
-        return Explained(None, saved, (), Why("wrong-project", (row.project,)))
+    """Walk the three links for a living memory in scope."""
     entry = director.reader.entry(row)
     saved = Why("saved", (row.path,))
     request = request_of(query.task)
@@ -26,10 +20,16 @@ def explain(
     return Explained(
         entry,
         saved,
-        why(found, tokens.query_terms(request.task)),
+        why(found, row, tokens.query_terms(request.task)),
         _delivered(director, query, found, project, language),
         found.match.levels,
     )
+
+
+def elsewhere(row: Row) -> Explained:
+    """Of a memory of another project only that is told: neither its title nor its text."""
+    owner = row.project or ""
+    return Explained(None, Why("saved", (f"projects/{owner}",)), (), Why("wrong-project", (owner,)))
 
 
 def _delivered(
@@ -43,7 +43,7 @@ def _delivered(
         return found.excluded
     manifest = director.direct(query.task, project, language)
     for item in manifest.manifest:
-        if item.id == found.row.id:
+        if item.id == found.prepared.row.id:
             if item.delivered == "full":
                 return Why("delivered-in-full")
             return Why("delivered-as-line", (_why_only_a_line(found),))
@@ -54,7 +54,7 @@ def _why_only_a_line(found: Considered) -> str:
     """Why a memory is offered but not given in full."""
     if not found.prepared.standing:
         return "episode"
-    if found.row.lifecycle != "proven":
+    if found.prepared.row.lifecycle != "proven":
         return "trial"
     level = found.match.first("not-asked")
     return f"{level}-not-given" if level else "over-budget"

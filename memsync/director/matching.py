@@ -30,6 +30,12 @@ class Request:
         return _stems(self.task)
 
     @cached_property
+    def task_clues(self) -> frozenset[str]:
+        """What the task offers to selectors that look for one of several clues."""
+        dense = any(ord(character) > 0x2E80 for character in self.task)
+        return self.task_words | {DENSE} if dense else self.task_words
+
+    @cached_property
     def task_text(self) -> str:
         """The task as normalised text without blanks, for scripts that have none."""
         return record.normalised_text(self.task).replace(" ", "")
@@ -74,6 +80,8 @@ class Match(NamedTuple):
         return next((level for level, state in self.levels if state == wanted), "")
 
 
+#: The clue of a selector in a script that puts no blanks between words.
+DENSE = "\0dense"
 #: How a memory without conditions matches.
 NOTHING = Match()
 #: What a memory asks for, level by level.
@@ -124,11 +132,16 @@ def _state(level: str, selectors: tuple[str, ...], request: Request) -> str:
 
 
 def task_clues(selectors: tuple[str, ...]) -> frozenset[str]:
-    """Words of which a task must have one for these selectors to match; "" stands for any."""
+    """Words of which a task must have one for these selectors to match; "" stands for any.
+
+    ``DENSE`` stands for any word of a script that puts no blanks between them.
+    """
     clues: set[str] = set()
     for selector in selectors:
         words = _stems(selector)
-        clues |= {""} if _dense_text(selector) or not words else words
+        if _dense_text(selector):
+            clues.add(DENSE)
+        clues |= words or {""}
     return frozenset(clues)
 
 
@@ -155,6 +168,7 @@ def normal_path(path: str) -> str:
     return "/".join(parts)
 
 
+@lru_cache(maxsize=16_384)
 def path_matches(selectors: tuple[str, ...], path: str) -> bool:
     """Whether gitignore-style selectors cover a path. A folder covers what is in it.
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memsync import record
-from memsync.index import Row
+from memsync.index import Brief
 
 #: What raises or lowers a memory. Capped and decaying where it comes from feedback.
 WEIGHTS = {
@@ -38,7 +38,7 @@ _FEEDBACK = {
 }
 
 
-def standing_score(row: Row, now: datetime) -> float:
+def standing_score(row: Brief, now: datetime) -> float:
     """The part of the score that no request changes."""
     score = 0.0
     if row.lifecycle == "proven":
@@ -52,7 +52,7 @@ def standing_score(row: Row, now: datetime) -> float:
     return score + _feedback(row, now)
 
 
-def _feedback(row: Row, now: datetime) -> float:
+def _feedback(row: Brief, now: datetime) -> float:
     kind = _FEEDBACK.get(row.outcome or "")
     when = record.instant(row.outcome_at)
     if kind is None or when is None:

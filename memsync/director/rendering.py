@@ -89,7 +89,7 @@ class Offer(NamedTuple):
 
 
 #: Few memories take less of a budget than this: no more than it holds of these are weighed.
-LEAST_CHARACTERS = 60
+LEAST_CHARACTERS = 90
 
 
 class Budget:

@@ -28,7 +28,7 @@ from memsync.director.matching import (
     top_of,
     unasked,
 )
-from memsync.index import Row
+from memsync.index import Brief
 
 
 class Prepared(NamedTuple):
@@ -38,7 +38,7 @@ class Prepared(NamedTuple):
     ``unasked`` is how it matches a request that says nothing of its conditions.
     """
 
-    row: Row
+    row: Brief
     score: float
     state: str
     standing: bool
@@ -91,7 +91,7 @@ class InScope:
         clues = self.clues.get(level)
         if clues is None:
             return self.masks[LEVELS.index(level)]
-        given = request.task_words if level == "task" else {top_of(p) for p in request.paths}
+        given = request.task_clues if level == "task" else {top_of(p) for p in request.paths}
         chosen = dict.fromkeys(clues.get("", ()))
         for clue in given:
             chosen.update(dict.fromkeys(clues.get(clue, ())))
@@ -106,7 +106,7 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def prepare(rows: Sequence[Row], now: datetime) -> InScope:
+def prepare(rows: Sequence[Brief], now: datetime) -> InScope:
     """Sort the memories of a scope for requests at ``now``."""
     found = InScope(size=len(rows))
     stamp = record.stamp(now)
@@ -142,7 +142,7 @@ def _note_conditions(found: InScope) -> None:
         found.clues[level] = clues
 
 
-def _prepared(row: Row, now: datetime, stamp: str) -> Prepared:
+def _prepared(row: Brief, now: datetime, stamp: str) -> Prepared:
     score = ranking.standing_score(row, now)
     standing = row.type != "personal-episode"
     if row.selectors is None:

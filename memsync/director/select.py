@@ -15,16 +15,20 @@ from memsync.director import ranking
 from memsync.director.matching import LEVELS, NOTHING, Match, Request, match, normal_path
 from memsync.director.rendering import LEAST_CHARACTERS, Budget, Offer
 from memsync.director.scope import InScope, Prepared, bits, prepare
-from memsync.index import Row, scope_word
+from memsync.index import Index, Row, scope_word
 from memsync.record import Scope
 from memsync.store.reading import Reader
 
 #: How many words of a question are asked for.
-TERMS = 16
+TERMS = 12
+#: How many rows are fetched at once, and after how many that were too long for the rest of the
+#: budget no further memory is tried in full.
+CHUNK = 32
+MISSES = 6
 #: An episode is relevant when it speaks of this share of the question, or of more.
 RELEVANT_SHARE = 0.25
 #: How many of the memories left out are named; all are counted.
-NAMED_EXCLUSIONS = 100
+NAMED_EXCLUSIONS = 50
 
 
 class Considered(NamedTuple):
@@ -37,9 +41,35 @@ class Considered(NamedTuple):
     excluded: Why | None = None
 
     @property
-    def row(self) -> Row:
-        """The memory."""
-        return self.prepared.row
+    def n(self) -> int:
+        """The memory's number in the index."""
+        return self.prepared.row.n
+
+
+class _Offered:
+    """Memories that are offered, in their order; their rows are fetched as far as one looks."""
+
+    def __init__(self, index: Index, considered: Sequence[Considered]) -> None:
+        self._index = index
+        self._considered = considered
+        self._rows: dict[int, Row] = {}
+        self._fetched = 0
+
+    def __iter__(self) -> Iterator[tuple[Considered, Row]]:
+        for place, considered in enumerate(self._considered):
+            if place == self._fetched:
+                chunk = self._considered[place : place + CHUNK]
+                self._rows.update(self._index.by_number([c.n for c in chunk]))
+                self._fetched += len(chunk)
+            row = self._rows.get(considered.n)
+            if row is not None:
+                yield considered, row
+
+    def looked_at(self) -> Iterator[tuple[Considered, Row]]:
+        """Those whose rows were fetched."""
+        for considered in self._considered[: self._fetched]:
+            if considered.n in self._rows:
+                yield considered, self._rows[considered.n]
 
 
 class Weighed(NamedTuple):
@@ -70,22 +100,24 @@ class Director:
         if query.max_entries is not None:
             most = min(most, query.max_entries)
         weighed = self.weigh(request, project, most)
+        offered = _Offered(self.reader.index, weighed.offered)
         budget = Budget(query.max_chars, language)
         asked = _asked_words(request)
-        full = self._deliver(weighed.offered, asked, budget)
+        full = self._deliver(offered, asked, budget)
         items = tuple(
-            _item(c, why(c, asked), "full" if c.row.n in full else "manifest")
-            for c in weighed.offered
-            if c.row.n in full or c.row.n in budget.listed
+            _item(c, row, why(c, row, asked), "full" if row.n in full else "manifest")
+            for c, row in offered.looked_at()
+            if row.n in full or row.n in budget.listed
         )
+        left_out = self.reader.index.by_number([c.n for c in weighed.left_out])
         return Manifest(
             text=budget.text(),
             full=tuple(full.values()),
             manifest=items,
             excluded=tuple(
-                Excluded(c.row.id, c.row.title, c.excluded)
+                Excluded(left_out[c.n].id, left_out[c.n].title, c.excluded)
                 for c in weighed.left_out
-                if c.excluded is not None
+                if c.excluded is not None and c.n in left_out
             ),
             excluded_total=weighed.left_out_total,
             truncated=len(items) < weighed.offered_total,
@@ -123,7 +155,7 @@ class Director:
             if _applies(item, place, split):
                 return _weighed(item, request, relevant.get(row.n, 0.0))
         left_out = _left_out(scope, request, split)
-        return next(c for c in left_out if c.row.n == row.n)
+        return next(c for c in left_out if c.n == row.n)
 
     def _in_scope(self, project: str | None) -> InScope:
         now = self.reader.now()
@@ -154,27 +186,32 @@ class Director:
         return ranking.shares([t.weight for t in terms], holding, size)
 
     def _deliver(
-        self, offered: Sequence[Considered], asked: Sequence[tokens.Term], budget: Budget
+        self,
+        offered: _Offered,
+        asked: Sequence[tokens.Term],
+        budget: Budget,
     ) -> dict[int, Entry]:
         """Fill the budget: proven memories that fit whole in full, the others as a line."""
         full: dict[int, Entry] = {}
-        for considered in offered:
-            if budget.is_full():
+        misses = 0
+        for considered, row in offered:
+            if budget.is_full() or misses == MISSES:
                 break
-            row = considered.row
-            if not _deserves_full(considered) or not budget.may_fit(row.title, row.length):
+            if not _deserves_full(considered):
+                continue
+            if not budget.may_fit(row.title, row.length):
+                misses += 1
                 continue
             try:
-                entry = self.reader.entry(row)
+                entry = self.reader.entry_again(row)
             except (errors.CannotRead, errors.RevisionMoved):
                 continue  # it is being edited at this moment: its line below still names it
-            offer = Offer(row.id, entry.record.title, why(considered, asked))
+            offer = Offer(row.id, entry.record.title, why(considered, row, asked))
             if budget.take_full(offer, entry.record):
                 full[row.n] = entry
-        for considered in offered:
-            row = considered.row
+        for considered, row in offered:
             if row.n not in full:
-                offer = Offer(row.id, row.title, why(considered, asked))
+                offer = Offer(row.id, row.title, why(considered, row, asked))
                 if not budget.take_line(row.n, offer, row.summary):
                     break
         return full
@@ -186,9 +223,8 @@ def request_of(query: TaskQuery) -> Request:
     return Request(paths, query.task, query.operation, query.phase)
 
 
-def why(considered: Considered, asked: Iterable[tokens.Term]) -> tuple[Why, ...]:
+def why(considered: Considered, row: Row, asked: Iterable[tokens.Term]) -> tuple[Why, ...]:
     """Why a memory applies, as codes with facts."""
-    row = considered.row
     found = []
     if row.project is not None:
         found.append(Why("project-match", (row.project,)))
@@ -268,7 +304,7 @@ def _applies(item: Prepared, place: int, split: _Split) -> bool:
 
 
 def _order(considered: Considered) -> tuple[float, str]:
-    return -considered.score, considered.row.id
+    return -considered.score, considered.prepared.row.id
 
 
 def _weighed(prepared: Prepared, request: Request, relevance: float) -> Considered:
@@ -293,8 +329,9 @@ def _left_out(scope: InScope, request: Request, split: _Split) -> Iterator[Consi
             yield Considered(item, NOTHING, 0.0, item.score, Why("not-relevant"))
 
 
-def _item(considered: Considered, reasons: tuple[Why, ...], delivered: str) -> ManifestItem:
-    row = considered.row
+def _item(
+    considered: Considered, row: Row, reasons: tuple[Why, ...], delivered: str
+) -> ManifestItem:
     return ManifestItem(
         id=row.id,
         title=row.title,

@@ -16,10 +16,11 @@ from typing import Any
 from memsync import errors, record
 from memsync.errors import Problem
 from memsync.index import filling, tables
-from memsync.index.rows import Facts, Mark, Row, Update, scope_word
+from memsync.index.rows import Brief, Facts, Mark, Row, Update, scope_word
 from memsync.index.tables import discard, telling_damage
 
 __all__ = [
+    "Brief",
     "Damaged",
     "Facts",
     "Index",
@@ -260,10 +261,15 @@ class Index:
             return []  # asked with bytes that are no text, which no record has
         return [Row._make(row) for row in found]
 
-    def in_scope(self, projects: Sequence[str]) -> list[Row]:
+    def in_scope(self, projects: Sequence[str]) -> list[Brief]:
         """The living records that are global or belong to one of these projects."""
         marks = ", ".join("?" * len(projects))
-        return self.rows(f"r.project IS NULL OR r.project IN ({marks})", projects)
+        found = self._db.execute(
+            f"SELECT {', '.join(Brief._fields)} FROM records r WHERE {_LIVING} "  # noqa: S608
+            f"AND (r.project IS NULL OR r.project IN ({marks}))",
+            tuple(projects),
+        )
+        return [Brief._make(row) for row in found]
 
     def by_id(self, wanted: str) -> Row | None:
         """The living record of this id."""

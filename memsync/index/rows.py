@@ -41,20 +41,48 @@ class Row(NamedTuple):
     summary: str
 
     def state(self, now: str) -> str:
-        """The state of the record at ``now``; all times are as ``record.stamp`` writes them."""
-        if self.lifecycle == "superseded":
-            return "superseded"
-        if self.conflict:
-            return "conflict"
-        if self.paused:
-            return "paused"
-        if self.supported < now:
-            return "candidate"
-        if self.valid_until and self.valid_until <= now:
-            return "expired"
-        if self.valid_from > now:
-            return "not-yet-valid"
-        return "active"
+        """The state of the record at ``now``."""
+        return _state(self, now)
+
+
+class Brief(NamedTuple):
+    """Of a record in scope, what decides whether and in which order a task is offered it."""
+
+    n: int
+    id: str
+    project: str | None
+    type: str
+    authority: str
+    lifecycle: str
+    paused: int
+    conflict: int
+    supported: str
+    valid_from: str
+    valid_until: str
+    selectors: str | None
+    outcome: str | None
+    outcome_at: str | None
+
+    def state(self, now: str) -> str:
+        """The state of the record at ``now``."""
+        return _state(self, now)
+
+
+def _state(row: Row | Brief, now: str) -> str:
+    """The state of the record at ``now``; all times are as ``record.stamp`` writes them."""
+    if row.lifecycle == "superseded":
+        return "superseded"
+    if row.conflict:
+        return "conflict"
+    if row.paused:
+        return "paused"
+    if row.supported < now:
+        return "candidate"
+    if row.valid_until and row.valid_until <= now:
+        return "expired"
+    if row.valid_from > now:
+        return "not-yet-valid"
+    return "active"
 
 
 class Mark(NamedTuple):

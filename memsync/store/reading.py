@@ -25,6 +25,9 @@ from memsync.store.scan import BLOB_DIGITS, Seen, blob_of, scan
 if TYPE_CHECKING:
     from memsync.contract.memories import Forgotten
 
+#: How many whole records a long-lived reader keeps at hand.
+HELD_RECORDS = 256
+
 
 @dataclass
 class Reader:
@@ -41,6 +44,7 @@ class Reader:
     now_ns: Callable[[], int]
     vouched: Callable[[], bool] = lambda: False
     seen: Seen = field(default_factory=Seen)
+    _held: dict[tuple[str, str, str], Record] = field(default_factory=dict)
     _known: tuple[str, list[Known]] = field(default_factory=lambda: ("?", []))
 
     @classmethod
@@ -205,6 +209,16 @@ class Reader:
             return self.entries([row])[0]
         body = record.canonical_body(written[row.body_at :].decode())
         item = replace(self.records([row], bodies=False)[0], body=body)
+        return _entry(row, item, self.now_text)
+
+    def entry_again(self, row: Row) -> Entry:
+        """As ``entry``, for one who asks about the same few records over and over."""
+        key = (row.path, row.blob, row.id)
+        item = self._held.get(key)
+        if item is None:
+            if len(self._held) >= HELD_RECORDS:
+                self._held.clear()
+            item = self._held[key] = self.records([row])[0]
         return _entry(row, item, self.now_text)
 
     def forgotten(self) -> tuple[Forgotten, ...]:

@@ -65,7 +65,7 @@ def _profile(reads: Reads, query: ProfileQuery) -> Profile:
 
 
 def _explained(reads: Reads, query: ManifestQuery) -> Explained:
-    from memsync.director.explaining import explain
+    from memsync.director.explaining import elsewhere, explain
 
     project = reads.located(query.task.project)
     key = project.key if project else reads.key_of(query.task.project)
@@ -82,6 +82,8 @@ def _explained(reads: Reads, query: ManifestQuery) -> Explained:
         return Explained(None, Why("broken-file", place), (), Why("broken-file", place))
     paths = tuple(_within(project, path) for path in query.task.paths)
     query = replace(query, task=replace(query.task, paths=paths))
+    if row.project not in (None, key):
+        return elsewhere(row)
     if not _retrieval_on(reads, project, key):
         entry = reads.reader.entry(row)
         return Explained(entry, Why("saved", (row.path,)), (), Why("retrieval-off"))
