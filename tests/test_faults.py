@@ -197,12 +197,12 @@ def test_a_command_on_a_full_disk_changes_nothing_and_works_when_there_is_space(
         before = state(memory, snapshot)
         filling = root / "filling"
         filling.touch()
-        codes = set()
+        told = set()
         for left in (0, 4096, 12288, 28672, 61440):
             fill(filling, left)
             done = memory.run("remember", "No space for this", "--scope", "global", "--json")
             if done.returncode:
-                codes.add(json.loads(done.stderr.splitlines()[-1])["error"]["code"])
+                told.add(json.loads(done.stderr.splitlines()[-1])["error"]["message"])
                 listed = memory.run("list", "--json")
                 assert listed.returncode == 0, listed.stderr
                 assert "There is still space" in listed.stdout.decode()
@@ -211,7 +211,7 @@ def test_a_command_on_a_full_disk_changes_nothing_and_works_when_there_is_space(
             else:
                 os.truncate(filling, 0)
                 break
-        assert codes == {"disk-full"}
+        assert {text.partition(" for ")[0] for text in told} == {"no space is left"}
         assert memory.run("remember", "Now there is", "--scope", "global").returncode == 0
         assert_whole(memory)
 

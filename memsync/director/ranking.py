@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Sequence
 from datetime import datetime
@@ -71,27 +70,21 @@ def shares(
 ) -> dict[int, float]:
     """row number -> the share of a question that a memory has, above 0, at most 1.
 
-    ``weights`` are those of the question's words, ``holding`` the memories that have each word,
-    ``size`` counts the memories. A word weighs as much as it is rare (the idf of BM25); one that
-    too many have tells nothing; where the question has no better ones, its first two count.
+    ``weights`` are those of the question's words, ``holding`` the memories that have each word
+    (none where the word tells nothing), ``size`` counts the memories. A word weighs as much as it
+    is rare (the idf of BM25).
     """
-    tells = [len(rows) <= telling(size) for rows in holding]
-    if not any(t and rows for t, rows in zip(tells, holding, strict=True)):
-        tells = [place < 2 for place in range(len(holding))]
     worth = [
-        weight * math.log(1 + (size - len(rows) + 0.5) / (len(rows) + 0.5)) if told else 0.0
-        for weight, rows, told in zip(weights, holding, tells, strict=True)
+        weight * math.log(1 + (size - len(rows) + 0.5) / (len(rows) + 0.5))
+        for weight, rows in zip(weights, holding, strict=True)
     ]
     total = sum(worth) or 1.0
     found: dict[int, float] = {}
     for value, rows in zip(worth, holding, strict=True):
         part = value / total
-        if part > 0:
-            for n in rows:
-                found[n] = found.get(n, 0.0) + part
-    if len(found) <= RELEVANT_AT_MOST:
-        return found
-    return dict(heapq.nlargest(RELEVANT_AT_MOST, found.items(), key=lambda hit: (hit[1], -hit[0])))
+        for n in rows:
+            found[n] = found.get(n, 0.0) + part
+    return found
 
 
 def request_score(levels: tuple[str, ...], relevance: float) -> float:

@@ -180,10 +180,33 @@ class Director:
         scopes = [scope_word(Scope.GLOBAL, None)]
         if project:
             scopes.append(scope_word(Scope.PROJECT, project))
-        size = self._in_scope(project).size
+        scope = self._in_scope(project)
+        terms, holding = self._telling(terms, scopes, scope.size)
+        found = ranking.shares([t.weight for t in terms], holding, scope.size)
+        known = {n: share for n, share in found.items() if n in scope.places}
+        if len(known) <= ranking.RELEVANT_AT_MOST:
+            return known
+        # Ties by id: the order in which files were read must not decide.
+        best = heapq.nsmallest(
+            ranking.RELEVANT_AT_MOST, known, key=lambda n: (-known[n], scope.places[n][0].row.id)
+        )
+        return {n: known[n] for n in best}
+
+    def _telling(
+        self, terms: list[tokens.Term], scopes: list[str], size: int
+    ) -> tuple[list[tokens.Term], list[list[int]]]:
+        """The words that tell something, with the memories that have them.
+
+        A word that very many have tells nothing; where the question has no other, its first two
+        count after all.
+        """
         most = ranking.telling(size)
-        holding = self.reader.index.holding([t.phrase for t in terms], scopes, most + 1)
-        return ranking.shares([t.weight for t in terms], holding, size)
+        index = self.reader.index
+        holding = index.holding([t.phrase for t in terms], scopes, most + 1)
+        kept = [(t, rows) for t, rows in zip(terms, holding, strict=True) if len(rows) <= most]
+        if any(rows for _, rows in kept) or len(kept) == len(terms):
+            return [t for t, _ in kept], [rows for _, rows in kept]
+        return terms[:2], index.holding([t.phrase for t in terms[:2]], scopes, size)
 
     def _deliver(
         self,

@@ -91,12 +91,12 @@ def purge(
     rewrite.refuse_stashes(repo)
     step("looking for the text in history")
     dropped, titles = _found(repo, ids)
+    _clear_kept(effects, titles)  # while the history still tells the titles
     if dropped:
         step("rewriting history")
         _rewrite(effects, dropped, titles, now_ns)
     step("removing what is left")
     rewrite.sweep(repo)
-    _clear_kept(effects, titles)
     reader.index.clear()
     reader.refresh()
     reader.index.purge_text()
