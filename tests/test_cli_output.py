@@ -209,6 +209,12 @@ def test_a_terminal_gets_colours_that_fit_and_no_color_takes_them_away(sample: M
         bare = in_terminal(sample, "list", "--all", **variables).replace("\r\n", "\n")
         assert bare == plain
     assert call(sample, "list", "--all").stdout.decode() == plain
+    for record in answer(sample, "search", "tricks", "authentication")["records"][:2]:
+        shown = in_terminal(sample, "show", record["id"])
+        assert SGR.search(shown)
+        bare = SGR.sub("", shown).replace("\r\n", "\n")
+        assert not UNSEEN.search(bare)
+        assert max(widths(bare)) <= 80
 
 
 # --- text as it is ---------------------------------------------------------------------------

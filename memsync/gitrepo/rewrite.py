@@ -15,7 +15,14 @@ from typing import IO
 
 from memsync import errors
 from memsync.gitrepo.memory import SEEN, MemoryRepo
-from memsync.gitrepo.run import FULL, OPTIONS, Git, scrubbed, stop_group, without_credentials
+from memsync.gitrepo.run import (
+    OPTIONS,
+    Git,
+    scrubbed,
+    stop_group,
+    tells_full,
+    without_credentials,
+)
 
 #: Where the new history grows until it is complete.
 _GROWING = b"refs/memsync/rewrite/"
@@ -157,9 +164,9 @@ def _pipe(repo: MemoryRepo, refs: list[str], change: Rewrite) -> None:
         for process, name in ((export, "fast-export"), (source, "fast-import")):
             status = process.wait(timeout=600)
             if status:
-                raise _failure(process, name, status)
+                raise _failure(repo.git, process, name, status)
     except BrokenPipeError as error:
-        raise _failure(source, "fast-import", source.wait(timeout=60)) from error
+        raise _failure(repo.git, source, "fast-import", source.wait(timeout=60)) from error
     finally:
         for process in (export, source):
             if process.poll() is None:
@@ -181,10 +188,12 @@ def _start(git: Git, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def _failure(process: subprocess.Popen[bytes], name: str, status: int) -> errors.MemsyncError:
+def _failure(
+    git: Git, process: subprocess.Popen[bytes], name: str, status: int
+) -> errors.MemsyncError:
     told = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
-    if FULL.search(told):
-        return errors.DiskFull(path="the object store")
+    if tells_full(told, git.folder):
+        return errors.DiskFull(path=git.folder)
     detail = without_credentials(" ".join(told.split()))[:400]
     return errors.GitFailed(command=name, status=status, detail=detail)
 

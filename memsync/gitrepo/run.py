@@ -47,8 +47,11 @@ _FIXED = (
 OPTIONS = tuple(part for setting in _FIXED for part in ("-c", setting))
 
 _LOCKED = r"(?:Unable to create '|could not lock config file )(?P<path>[^'\n]+?)'?: File exists"
-#: What git says where there is no space.
-FULL = re.compile("No space left on device|Out of diskspace|disk is not full|quota exceeded")
+#: What git says where there is no space; of some writes it tells no cause.
+_FULL = "No space left on device|Out of diskspace|disk is not full|quota exceeded"
+_NOT_WRITTEN = "couldn't write|unable to write|failed to write|write error"
+#: With fewer free bytes a write that failed without a cause is taken to have found no space.
+_ROOM = 128 * 1024
 _CREDENTIALS = r"(?<=://)[^/\s]+@"
 
 
@@ -184,7 +187,7 @@ class Git:
         version = self.version()
         if version < OLDEST:
             return errors.GitTooOld(found=_dotted(version), needed=_dotted(OLDEST))
-        if FULL.search(err):
+        if tells_full(err, self.folder):
             return errors.DiskFull(path=self.folder)
         detail = without_credentials(" ".join(err.split()))[:400]
         return errors.GitFailed(command=arguments[0], status=status, detail=detail)
@@ -200,6 +203,17 @@ class Git:
         found = self.version()
         if found < OLDEST:
             raise errors.GitTooOld(found=_dotted(found), needed=_dotted(OLDEST))
+
+
+def tells_full(err: str, folder: str) -> bool:
+    """Whether what git said means that no space is left."""
+    if re.search(_FULL, err):
+        return True
+    try:
+        room = os.statvfs(folder)
+    except OSError:
+        return False
+    return bool(re.search(_NOT_WRITTEN, err)) and room.f_bavail * room.f_frsize < _ROOM
 
 
 def stop_group(process: subprocess.Popen[bytes]) -> None:
