@@ -136,8 +136,9 @@ def test_standard_output_holds_results_only(memory: Memory) -> None:
 # --- lines that fit --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", ["en", "zh-CN"])
-@pytest.mark.parametrize("columns", ["80", "100", "60"])
+@pytest.mark.parametrize(
+    ("language", "columns"), [("en", "80"), ("zh-CN", "80"), ("en", "60"), ("zh-CN", "100")]
+)
 def test_no_line_of_list_and_show_is_wider_than_the_terminal(
     sample: Memory, language: str, columns: str
 ) -> None:
@@ -302,21 +303,15 @@ def test_a_title_of_any_kind_is_kept_and_its_file_name_is_safe(memory: Memory, t
 @pytest.mark.parametrize(
     "name",
     [
-        "with blanks.md",
         " leading blank.md",
         "-dash.md",
-        "--option.md",
         'it\'s "quoted".md',
         "back\\slash.md",
-        "[brackets]{braces}.md",
         ":(glob)**.md",
-        "!exclaimed.md",
         "star*?.md",
         "中文名字.md",
         "😀.md",
-        "tab\there.md",
         "new\nline.md",
-        "C.UPPER.MD.md",
         "a folder/with blanks/-x.md",
     ],
 )

@@ -43,6 +43,7 @@ PATTERNS = (
     "unknown operation {0}",
     "unknown view {0}",
     "{0} indexed, equal to the files",
+    "{0} is a file and a folder",
     "{0} is expected",
     "{0} is no path of a memory",
     "{0} stands twice",

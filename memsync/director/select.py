@@ -307,8 +307,9 @@ def _fitting(
     for n, share in relevant.items():
         found = scope.places.get(n)
         if found is not None and _applies(*found, split):
-            spoken.append((-found[0].score - ranking.WEIGHTS["relevance"] * share, n))
-    chosen = {n for _, n in heapq.nsmallest(most, spoken)}
+            score = found[0].score + ranking.WEIGHTS["relevance"] * share
+            spoken.append((-score, found[0].row.id, n))
+    chosen = {n for _, _, n in heapq.nsmallest(most, spoken)}
     chosen.update(scope.conditional[place].row.n for place in bits(split.fit & split.matched))
     touched = [_weighed(scope.places[n][0], request, relevant.get(n, 0.0)) for n in chosen]
     others = (scope.conditional[place] for place in bits(split.fit & ~split.matched))
