@@ -202,7 +202,7 @@ def undated(value: Any) -> Any:
     return [undated(v) for v in value] if isinstance(value, list) else value
 
 
-DATED = {"created", "updated", "validUntil", "observedAt", "at"}
+DATED = {"created", "updated", "validFrom", "validUntil", "observedAt", "at"}
 
 
 def test_a_new_file_looks_like_the_one_in_the_design() -> None:
