@@ -122,13 +122,30 @@ def read(path: str, limit: int | None = None) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         raise errors.CannotRead(path=path, detail=error.strerror or str(error)) from error
-    with os.fdopen(handle, "rb") as stream:
-        try:
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                raise errors.CannotRead(path=path, detail="not a regular file")
-            return stream.read(-1 if limit is None else limit)
-        except OSError as error:
-            raise errors.CannotRead(path=path, detail=error.strerror or str(error)) from error
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise errors.CannotRead(path=path, detail="not a regular file")
+        return _read_all(handle, info.st_size, limit)
+    except OSError as error:
+        raise errors.CannotRead(path=path, detail=error.strerror or str(error)) from error
+    finally:
+        os.close(handle)
+
+
+def _read_all(handle: int, size: int, limit: int | None) -> bytes:
+    """All bytes of an open file, or ``limit`` of them; ``size`` is what it was said to have."""
+    parts = []
+    left = limit if limit is not None else -1
+    while left:
+        # One byte more than there should be: an ordinary file is read by one call.
+        wanted = size + 1 if left < 0 else min(size + 1, left)
+        part = os.read(handle, max(wanted, 1))
+        parts.append(part)
+        left -= len(part) if left > 0 else 0
+        if len(part) < wanted:
+            break
+    return b"".join(parts)
 
 
 def read_if_there(path: str, limit: int | None = None) -> bytes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -152,6 +153,21 @@ def path_clues(selectors: tuple[str, ...]) -> frozenset[str]:
         rule = _rule(selector)
         clues.add(top_of(rule[0]) if rule and rule[1] else "")
     return frozenset(clues)
+
+
+def word_clues(selectors: tuple[str, ...]) -> frozenset[str]:
+    """The words, one of which an operation or a phase must be, for these to match."""
+    return frozenset(record.path_key(selector) for selector in selectors)
+
+
+def clues_given(level: str, request: Request) -> Iterable[str]:
+    """What a request offers to the selectors of a level."""
+    if level == "task":
+        return request.task_clues
+    if level == "path":
+        return {top_of(path) for path in request.paths}
+    said = request.operation if level == "operation" else request.phase
+    return (record.path_key(said or ""),)
 
 
 def top_of(path: str) -> str:

@@ -22,11 +22,12 @@ from memsync.director.matching import (
     Match,
     Request,
     Wanted,
+    clues_given,
     path_clues,
     state,
     task_clues,
-    top_of,
     unasked,
+    word_clues,
 )
 from memsync.index import Brief
 
@@ -46,6 +47,8 @@ class Prepared(NamedTuple):
     unasked: Match = NOTHING
 
 
+#: Level by level, how selectors tell where they can match.
+_CLUES = (path_clues, task_clues, word_clues, word_clues)
 _KEYS = [SELECTOR_KEYS[level] for level in LEVELS]
 
 
@@ -56,7 +59,7 @@ class InScope:
     ``general`` are standing and without conditions, ``episodes`` without conditions but to be
     relevant, ``conditional`` have selectors, ``out`` are not active. The first three are in the
     order of their score; ``places`` finds a row's memory and its place in its list.
-    ``clues`` has, for some levels, clue -> the selectors that can match where it is given.
+    ``clues`` has, for each level, clue -> the selectors that can match where it is given.
     """
 
     general: list[Prepared] = field(default_factory=list)
@@ -65,6 +68,7 @@ class InScope:
     out: list[Prepared] = field(default_factory=list)
     places: dict[int, tuple[Prepared, int]] = field(default_factory=dict)
     masks: list[dict[tuple[str, ...], int]] = field(default_factory=list)
+    asking: list[int] = field(default_factory=list)
     standing: int = 0
     size: int = 0
     clues: dict[str, dict[str, list[tuple[str, ...]]]] = field(default_factory=dict)
@@ -72,13 +76,10 @@ class InScope:
     def conditions(self, request: Request) -> tuple[int, int]:
         """(failed, matched): the conditional memories of which some level fails, or matches."""
         failed = matched = 0
-        for level, masks in zip(LEVELS, self.masks, strict=True):
+        for level, masks, everyone in zip(LEVELS, self.masks, self.asking, strict=True):
             if not request.gives(level):
                 continue
             here = 0
-            everyone = 0
-            for mask in masks.values():
-                everyone |= mask
             for selectors in self._worth_a_look(level, request):
                 if state(level, selectors, request) == "matched":
                     here |= masks[selectors]
@@ -88,12 +89,9 @@ class InScope:
 
     def _worth_a_look(self, level: str, request: Request) -> Iterable[tuple[str, ...]]:
         """The selectors of a level that can match; a cheap first question leaves out the rest."""
-        clues = self.clues.get(level)
-        if clues is None:
-            return self.masks[LEVELS.index(level)]
-        given = request.task_clues if level == "task" else {top_of(p) for p in request.paths}
+        clues = self.clues[level]
         chosen = dict.fromkeys(clues.get("", ()))
-        for clue in given:
+        for clue in clues_given(level, request):
             chosen.update(dict.fromkeys(clues.get(clue, ())))
         return chosen
 
@@ -134,7 +132,12 @@ def _note_conditions(found: InScope) -> None:
         for masks, wanted in zip(found.masks, item.selectors, strict=True):
             if wanted:
                 masks[wanted] = masks.get(wanted, 0) | 1 << place
-    for level, clues_of in (("path", path_clues), ("task", task_clues)):
+    for masks in found.masks:
+        everyone = 0
+        for mask in masks.values():
+            everyone |= mask
+        found.asking.append(everyone)
+    for level, clues_of in zip(LEVELS, _CLUES, strict=True):
         clues: dict[str, list[tuple[str, ...]]] = {}
         for selectors in found.masks[LEVELS.index(level)]:
             for clue in clues_of(selectors):

@@ -12,10 +12,11 @@ from memsync import errors, record, tokens
 from memsync.contract.shared import Entry, Why
 from memsync.contract.tasks import Excluded, Manifest, ManifestItem, TaskQuery
 from memsync.director import ranking
+from memsync.director.kept import Kept
 from memsync.director.matching import LEVELS, NOTHING, Match, Request, match, normal_path
 from memsync.director.rendering import LEAST_CHARACTERS, Budget, Offer
 from memsync.director.scope import InScope, Prepared, bits, prepare
-from memsync.index import Index, Row, scope_word
+from memsync.index import Row, scope_word
 from memsync.record import Scope
 from memsync.store.reading import Reader
 
@@ -49,17 +50,21 @@ class Considered(NamedTuple):
 class _Offered:
     """Memories that are offered, in their order; their rows are fetched as far as one looks."""
 
-    def __init__(self, index: Index, considered: Sequence[Considered]) -> None:
-        self._index = index
+    def __init__(
+        self, kept: Kept, considered: Sequence[Considered], asked: Sequence[tokens.Term]
+    ) -> None:
+        self._kept = kept
         self._considered = considered
+        self._asked = asked
         self._rows: dict[int, Row] = {}
+        self._whys: dict[int, tuple[Why, ...]] = {}
         self._fetched = 0
 
     def __iter__(self) -> Iterator[tuple[Considered, Row]]:
         for place, considered in enumerate(self._considered):
             if place == self._fetched:
                 chunk = self._considered[place : place + CHUNK]
-                self._rows.update(self._index.by_number([c.n for c in chunk]))
+                self._rows.update(self._kept.rows([c.n for c in chunk]))
                 self._fetched += len(chunk)
             row = self._rows.get(considered.n)
             if row is not None:
@@ -70,6 +75,13 @@ class _Offered:
         for considered in self._considered[: self._fetched]:
             if considered.n in self._rows:
                 yield considered, self._rows[considered.n]
+
+    def why(self, considered: Considered, row: Row) -> tuple[Why, ...]:
+        """Why one of them applies."""
+        found = self._whys.get(row.n)
+        if found is None:
+            found = self._whys[row.n] = why(considered, row, self._asked)
+        return found
 
 
 class Weighed(NamedTuple):
@@ -90,8 +102,10 @@ class Director:
     """Chooses for one reader. Keeps what is the same from request to request."""
 
     reader: Reader
-    _cache: dict[str | None, InScope] = field(default_factory=dict)
-    _cached_for: tuple[str, str] = ("", "")
+    _scopes: dict[str | None, InScope] = field(default_factory=dict)
+    _scopes_of: str = ""
+    _kept: Kept | None = None
+    _kept_of: str = ""
 
     def direct(self, query: TaskQuery, project: str | None, language: str) -> Manifest:
         """What this task gets (design, section 7). The reader is fresh."""
@@ -100,16 +114,16 @@ class Director:
         if query.max_entries is not None:
             most = min(most, query.max_entries)
         weighed = self.weigh(request, project, most)
-        offered = _Offered(self.reader.index, weighed.offered)
+        kept = self._at_hand()
+        offered = _Offered(kept, weighed.offered, _asked_words(request))
         budget = Budget(query.max_chars, language)
-        asked = _asked_words(request)
-        full = self._deliver(offered, asked, budget)
+        full = self._deliver(offered, budget)
         items = tuple(
-            _item(c, row, why(c, row, asked), "full" if row.n in full else "manifest")
+            _item(c, row, offered.why(c, row), "full" if row.n in full else "manifest")
             for c, row in offered.looked_at()
             if row.n in full or row.n in budget.listed
         )
-        left_out = self.reader.index.by_number([c.n for c in weighed.left_out])
+        left_out = kept.rows([c.n for c in weighed.left_out])
         return Manifest(
             text=budget.text(),
             full=tuple(full.values()),
@@ -129,8 +143,7 @@ class Director:
         scope = self._in_scope(project)
         relevant = self._relevant(request, project)
         split = _split(scope, request, relevant)
-        touched, plain = _fitting(scope, request, relevant, split, most)
-        offered = heapq.nsmallest(most, [*touched, *plain], key=_order)
+        offered = _fitting(scope, request, relevant, split, most)
         episodes = split.episodes
         left_out = list(islice(_left_out(scope, request, split), NAMED_EXCLUSIONS))
         return Weighed(
@@ -157,16 +170,26 @@ class Director:
         left_out = _left_out(scope, request, split)
         return next(c for c in left_out if c.n == row.n)
 
+    def _at_hand(self) -> Kept:
+        """What is kept of the index as it is now."""
+        generation = self.reader.index.generation()
+        if self._kept is None or generation != self._kept_of:
+            self._kept, self._kept_of = Kept(self.reader.index), generation
+            self._scopes.clear()
+        return self._kept
+
     def _in_scope(self, project: str | None) -> InScope:
+        """The memories in scope; prepared anew every minute, since some states end by the clock."""
+        self._at_hand()
         now = self.reader.now()
-        stamp = (self.reader.index.generation(), record.stamp(now)[:16])
-        if stamp != self._cached_for:
-            self._cache.clear()
-            self._cached_for = stamp
-        found = self._cache.get(project)
+        minute = record.stamp(now)[:16]
+        if minute != self._scopes_of:
+            self._scopes.clear()
+            self._scopes_of = minute
+        found = self._scopes.get(project)
         if found is None:
             rows = self.reader.index.in_scope([project] if project else [])
-            found = self._cache[project] = prepare(rows, now)
+            found = self._scopes[project] = prepare(rows, now)
         return found
 
     def _relevant(self, request: Request, project: str | None) -> dict[int, float]:
@@ -201,19 +224,14 @@ class Director:
         count after all.
         """
         most = ranking.telling(size)
-        index = self.reader.index
-        holding = index.holding([t.phrase for t in terms], scopes, most + 1)
+        kept_words = self._at_hand()
+        holding = kept_words.holding([t.phrase for t in terms], scopes, most + 1)
         kept = [(t, rows) for t, rows in zip(terms, holding, strict=True) if len(rows) <= most]
         if any(rows for _, rows in kept) or len(kept) == len(terms):
             return [t for t, _ in kept], [rows for _, rows in kept]
-        return terms[:2], index.holding([t.phrase for t in terms[:2]], scopes, size)
+        return terms[:2], kept_words.holding([t.phrase for t in terms[:2]], scopes, size)
 
-    def _deliver(
-        self,
-        offered: _Offered,
-        asked: Sequence[tokens.Term],
-        budget: Budget,
-    ) -> dict[int, Entry]:
+    def _deliver(self, offered: _Offered, budget: Budget) -> dict[int, Entry]:
         """Fill the budget: proven memories that fit whole in full, the others as a line."""
         full: dict[int, Entry] = {}
         misses = 0
@@ -229,12 +247,12 @@ class Director:
                 entry = self.reader.entry_again(row)
             except (errors.CannotRead, errors.RevisionMoved):
                 continue  # it is being edited at this moment: its line below still names it
-            offer = Offer(row.id, entry.record.title, why(considered, row, asked))
+            offer = Offer(row.id, entry.record.title, offered.why(considered, row))
             if budget.take_full(offer, entry.record):
                 full[row.n] = entry
         for considered, row in offered:
             if row.n not in full:
-                offer = Offer(row.id, row.title, why(considered, row, asked))
+                offer = Offer(row.id, row.title, offered.why(considered, row))
                 if not budget.take_line(row.n, offer, row.summary):
                     break
         return full
@@ -301,34 +319,33 @@ def _split(scope: InScope, request: Request, relevant: dict[int, float]) -> _Spl
 
 def _fitting(
     scope: InScope, request: Request, relevant: dict[int, float], split: _Split, most: int
-) -> tuple[list[Considered], list[Considered]]:
-    """Those whose score the request changes, all of them; of the others the ``most`` best."""
-    spoken = []
+) -> list[Considered]:
+    """The ``most`` best of those that apply, in their order: by score, then by id."""
+    weight = ranking.WEIGHTS["relevance"]
+    matched = split.fit & split.matched
+    ranked = []
     for n, share in relevant.items():
-        found = scope.places.get(n)
-        if found is not None and _applies(*found, split):
-            score = found[0].score + ranking.WEIGHTS["relevance"] * share
-            spoken.append((-score, found[0].row.id, n))
-    chosen = {n for _, _, n in heapq.nsmallest(most, spoken)}
-    chosen.update(scope.conditional[place].row.n for place in bits(split.fit & split.matched))
-    touched = [_weighed(scope.places[n][0], request, relevant.get(n, 0.0)) for n in chosen]
+        item, place = scope.places[n]
+        if _applies(item, place, split) and not (item.selectors and matched >> place & 1):
+            ranked.append((-item.score - weight * share, item.row.id, item))
+    for place in bits(matched):
+        item = scope.conditional[place]
+        found = _weighed(item, request, relevant.get(item.row.n, 0.0))
+        ranked.append((-found.score, item.row.id, item))
     others = (scope.conditional[place] for place in bits(split.fit & ~split.matched))
-    plain = [
-        Considered(item, item.unasked, 0.0, item.score)
-        for listed in (scope.general, others)
-        for item in islice((i for i in listed if i.row.n not in relevant), most)
+    for listed in (scope.general, others):  # both in the order of their scores
+        silent = (item for item in listed if item.row.n not in relevant)
+        ranked += [(-item.score, item.row.id, item) for item in islice(silent, most)]
+    return [
+        _weighed(item, request, relevant.get(item.row.n, 0.0))
+        for _, _, item in heapq.nsmallest(most, ranked)
     ]
-    return touched, plain
 
 
 def _applies(item: Prepared, place: int, split: _Split) -> bool:
     if item.selectors:
         return bool(split.fit >> place & 1)
     return item.standing or place in split.episodes
-
-
-def _order(considered: Considered) -> tuple[float, str]:
-    return -considered.score, considered.prepared.row.id
 
 
 def _weighed(prepared: Prepared, request: Request, relevance: float) -> Considered:

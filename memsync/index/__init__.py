@@ -32,6 +32,8 @@ __all__ = [
     "telling_damage",
 ]
 
+#: How much of the file SQLite keeps in memory: as much as filling it at 10,000 records touches.
+CACHE_KIB = 32_768
 #: What reading a damaged index raises.
 Damaged = sqlite3.DatabaseError
 
@@ -79,6 +81,7 @@ class Index:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute("PRAGMA secure_delete = ON")
+                connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
                 if tables.version(connection) != tables.VERSION:
                     tables.create(connection)
                 connection.execute(f"PRAGMA busy_timeout = {tables.PATIENCE * 1000:.0f}")
@@ -159,6 +162,10 @@ class Index:
                 rows = self._db.execute("SELECT path FROM files WHERE stated = ?", (wanted,))
                 found += [(wanted, path) for (path,) in rows]
         return found
+
+    def is_blank(self) -> bool:
+        """Whether no file is known yet."""
+        return self._db.execute("SELECT 1 FROM files LIMIT 1").fetchone() is None
 
     def facts_of(self, path: str) -> tuple[str, str, str | None, str | None] | None:
         """(kind, blob, stated id, id) of a file."""

@@ -169,15 +169,16 @@ def _take_in(home: str, repo: MemoryRepo | None, index: Index, found: _Found) ->
     """Read what was touched, settle identities, write the index."""
     reader = FileReader(home)
     facts: dict[str, Facts] = {}
+    blank = index.is_blank()
     for path in found.touched:
         kind = layout.kind_of(path)
         if kind is None:
             continue
-        known = index.facts_of(path)
+        known = None if blank else index.facts_of(path)
         fact = reader.facts(path, kind, known[1] if known else None)
         if fact is not None:
             facts[path] = fact
-    _settle(index, repo, reader, facts, found.gone)
+    _settle(None if blank else index, repo, reader, facts, found.gone)
     meta = {}
     if layout.SETTINGS in facts:
         meta["settings"] = json.dumps(reader.settings, ensure_ascii=False)
@@ -288,7 +289,7 @@ def mark_of(found: Tombstone, path: str) -> Mark:
 
 
 def _settle(
-    index: Index,
+    index: Index | None,
     repo: MemoryRepo | None,
     reader: FileReader,
     facts: dict[str, Facts],
@@ -300,7 +301,8 @@ def _settle(
         fact = facts[path]
         if fact.record is not None:
             facts[path] = _with_id(fact, found)
-    _reread_siblings(index, reader, facts, gone)
+    if index is not None:
+        _reread_siblings(index, reader, facts, gone)
     claims: dict[str, list[str]] = {}
     for fact in facts.values():
         if fact.stated and fact.record is not None:
