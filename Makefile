@@ -32,7 +32,7 @@ check: $(READY)
 	$(BIN)/memsync lint sample-repo
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks.bench
+	$(BIN)/python -m benchmarks.bench --commits 20000
 
 # The pages that are made from the code.
 docs: $(READY)

@@ -118,10 +118,11 @@ def measures(ground: Ground) -> tuple[Measure, ...]:
             quantile=0.95,
         ),
         Measure(
-            "memsync history, cold",
-            15,
-            ground.memsync("history", product.some_id()),
-            straight.interpreter,
+            "history of a record, beside `git log` without filters",
+            1,
+            product.history,
+            product.bare_history,
+            rounds=5,
         ),
     )
 

@@ -9,11 +9,14 @@ import time
 from functools import cached_property
 from pathlib import Path
 
-from benchmarks import corpus
+from benchmarks import corpus, straight
 from memsync import bootstrap
 from memsync.contract.shared import ProjectRef
 from memsync.contract.tasks import TaskQuery
+from memsync.gitrepo import MemoryRepo
+from memsync.index import Row
 from memsync.providers.local import LocalProvider
+from memsync.store import history
 from memsync.store.reading import Reader
 
 #: Sentences of each language in one round of ``retrieve``.
@@ -79,9 +82,21 @@ class Product:
             took.append(time.perf_counter() - begun)
         return took
 
-    def some_id(self) -> str:
-        """The id of a record in the largest folder."""
-        reader = self._machine.reader()
-        found = reader.index.rows("r.project IS NULL", order="r.id")[0].id
-        reader.close()
-        return found
+    @cached_property
+    def _some(self) -> list[Row]:
+        return self._reader.index.rows(order="r.id")[:: self._reader.index.count() // 5 or 1][:5]
+
+    def history(self) -> list[float]:
+        """The versions of five records, followed by their ids."""
+        repo = MemoryRepo.at(str(self._home), self._machine.environment.variables)
+        took = []
+        for row in self._some:
+            begun = time.perf_counter()
+            history.versions(repo, row.id, row)
+            took.append(time.perf_counter() - begun)
+        return took
+
+    def bare_history(self) -> list[float]:
+        """What git takes for the logs of the same five paths without its changed-path filters."""
+        words = ("-c", "core.commitGraph=false", "log", "--format=%H", "--")
+        return [straight.git(self._home, *words, row.path, rounds=1)[0] for row in self._some]

@@ -19,10 +19,6 @@ def advice(code: str, translate: Translate) -> str:
         "newer-format": _("Update memsync on this machine; nothing was touched."),
         "owned-by-other": _("Run memsync as that user, or set MEMSYNC_HOME to your own folder."),
         "repository-state": _("Finish or leave that with git first; your files are untouched."),
-        "too-many-deletions": _(
-            "`memsync rollback --missing` puts the files back; `memsync forget --missing` "
-            "forgets those memories."
-        ),
         "home-unknown": _("Set MEMSYNC_HOME to the folder of your memory."),
         "broken-file": _("Mend the file in your editor; `memsync lint` names every line."),
         "edit-would-damage": _("Change the file in your editor."),

@@ -233,13 +233,6 @@ class OddState(Refused):
     template = "the memory repository is not ready for a write: {state}"
 
 
-class TooManyDeletions(Refused):
-    """More files are missing than a person usually deletes at once."""
-
-    code = "too-many-deletions"
-    template = "{count} memories' files are missing at once; nothing was forgotten"
-
-
 class ConfigBroken(Refused):
     """A settings file cannot be read; ``problems`` has them all."""
 
@@ -408,13 +401,6 @@ class EditorUnknown(WrongUsage):
 
     code = "editor-unknown"
     template = "neither VISUAL nor EDITOR is set"
-
-
-class NeedsTerminal(WrongUsage):
-    """The command would have to ask, and there is no terminal."""
-
-    code = "needs-terminal"
-    template = "this needs an answer, and there is no terminal: {question}"
 
 
 class DemoFailed(Refused):
