@@ -92,7 +92,7 @@ class Product:
         took = []
         for row in self._some:
             begun = time.perf_counter()
-            history.versions(repo, row.id, row)
+            history.versions(repo, row.id, row.path)
             took.append(time.perf_counter() - begun)
         return took
 

@@ -20,7 +20,10 @@ def advice(code: str, translate: Translate) -> str:
         "owned-by-other": _("Run memsync as that user, or set MEMSYNC_HOME to your own folder."),
         "repository-state": _("Finish or leave that with git first; your files are untouched."),
         "home-unknown": _("Set MEMSYNC_HOME to the folder of your memory."),
-        "broken-file": _("Mend the file in your editor; `memsync lint` names every line."),
+        "broken-file": _(
+            "Mend the file in your editor (`memsync lint` names every line), or go back to its "
+            "last good version: `memsync rollback` with its id or title."
+        ),
         "edit-would-damage": _("Change the file in your editor."),
         "locked": _("Try again in a moment."),
         "index-busy": _("Try again in a moment."),

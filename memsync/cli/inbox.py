@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from memsync import errors
 from memsync.cli.answers import entry_json, show_card, tell_applied
 from memsync.cli.screen import give, say
 from memsync.cli.session import MemoryId, Session, with_session
@@ -52,6 +53,9 @@ def accept(session: Session, memory: str) -> int:
 
     entry = session.provider.query(ExpandQuery(memory))
     item = entry.record
+    if entry.state != "candidate":
+        allowed = "a memory that waits in the inbox"
+        raise errors.InvalidValue(field="ID", value=memory, allowed=allowed)
     applied = session.provider.apply(
         CorrectInput(
             item.id,

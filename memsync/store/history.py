@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from memsync import errors, record
 from memsync.contract.memories import Revision
 from memsync.gitrepo import Commit, MemoryRepo
-from memsync.index import Row
 from memsync.store import layout
 
 #: From so many commits on, a missing commit graph is written before paths are asked about.
@@ -23,11 +22,14 @@ class Version:
 
 
 def versions(
-    repo: MemoryRepo, record_id: str, row: Row | None, limit: int | None = None
+    repo: MemoryRepo, record_id: str, place: str | None, limit: int | None = None
 ) -> list[Version]:
-    """The versions of a record, newest first; those before a move or a forget are among them."""
+    """The versions of a record, newest first; those before a move or a forget are among them.
+
+    ``place`` is the path at which the record stands; None where it was forgotten.
+    """
     _prepare(repo)
-    path, start = (row.path, "HEAD") if row else _last_place(repo, record_id)
+    path, start = (place, "HEAD") if place else _last_place(repo, record_id)
     found: list[Version] = []
     asked: set[tuple[str, str]] = set()
     while path and (path, start) not in asked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from memsync import errors, record
+from memsync import errors, files, record
 from memsync.contract.changes import Applied, ForgetInput, RollbackInput
 from memsync.contract.shared import Why
 from memsync.frontmatter.edits import edit_yaml
@@ -15,7 +15,7 @@ from memsync.index import Mark
 from memsync.providers.local.reads import find_to_change
 from memsync.providers.local.writes import Work, refresh_profile
 from memsync.record import Record
-from memsync.store import history, layout, plans, purging
+from memsync.store import history, layout, plans, purging, unreadable
 from memsync.store.beginning import SALT_BYTES
 from memsync.store.effects import Plan
 from memsync.store.ingest import Missing
@@ -139,8 +139,10 @@ def roll_back(work: Work, wanted: RollbackInput) -> Applied:
             mark = transaction.reader.find_mark(wanted.id)
             assert mark is not None
             return _bring_back(work, transaction, mark, wanted.to)
+        except errors.BrokenFile:
+            return _mend(work, transaction, wanted)
         now = work.current(transaction, row.id, wanted.expected_revision)
-        found = history.versions(transaction.effects.repo, row.id, row)
+        found = history.versions(transaction.effects.repo, row.id, row.path)
         if wanted.to is not None:
             version = history.pick(found, wanted.to, row.id)
         else:
@@ -151,6 +153,28 @@ def roll_back(work: Work, wanted: RollbackInput) -> Applied:
         raw, old = _read_version(transaction, version, row.id)
         plan = plans.roll_back(now, old, raw, work.environment.now())
         return work.done(transaction, "rollback", plan, row.id)
+
+
+def _mend(work: Work, transaction: Transaction, wanted: RollbackInput) -> Applied:
+    """Put the last good (or a named) version in the place of a file that cannot be read.
+
+    What stands in the file is kept aside.
+    """
+    assert wanted.id is not None
+    effects = transaction.effects
+    good = unreadable.last_good(transaction.reader, effects.repo, wanted.id)
+    if good is None:
+        raise errors.RecordNotFound(wanted=wanted.id)
+    content, item = good.content, good.record
+    if wanted.to is not None:
+        found = history.versions(effects.repo, item.id, good.path)
+        content, item = _read_version(transaction, history.pick(found, wanted.to, item.id), item.id)
+    stamp = record.stamp(work.environment.now()).replace(":", "")
+    broken = files.read_if_there(effects.at(good.path)) or b""
+    kept = effects.keep_aside(f"{stamp}-{os.path.basename(good.path)}", broken)
+    plan = Plan(f"rollback: {item.title}", {good.path: content}, (item.id,))
+    told = (Why("broken-file-kept", (good.path, kept)),)
+    return work.done(transaction, "rollback", plan, item.id, told)
 
 
 def _bring_back(work: Work, transaction: Transaction, mark: Mark, to: str | None) -> Applied:

@@ -100,15 +100,20 @@ def _expanded(reads: Reads, query: ExpandQuery) -> Entry:
 
 
 def _history(reads: Reads, query: HistoryQuery) -> History:
-    reader, repo = reads.reader, reads.repo
-    row: Row | None
+    repo = reads.repo
+    row: Row | None = None
+    place: str | None = None
     try:
-        row = reader.find(query.id)
-        record_id = row.id
+        row = find(reads, query.id, NO_PROJECT)
+        record_id, place = row.id, row.path
     except errors.RecordForgotten as error:
-        row, record_id = None, str(error.facts["id"])
-    found = history.versions(repo, record_id, row, query.limit)
-    unsaved = row is not None and (not found or found[0].blob != row.blob)
+        record_id = str(error.facts["id"])
+    except errors.BrokenFile as error:
+        if "id" not in error.facts:
+            raise
+        record_id, place = str(error.facts["id"]), str(error.facts["path"])
+    found = history.versions(repo, record_id, place, query.limit)
+    unsaved = place is not None and (row is None or not found or found[0].blob != row.blob)
     diff = None
     if query.diff_to is not None or query.diff_from is not None:
         diff = _diff(reads, found, query, row, record_id)

@@ -95,14 +95,19 @@ def find(reads: Reads, wanted: str, ref: ProjectRef) -> Row:
     try:
         return reads.reader.find(wanted, projects)
     except errors.RecordNotFound:
-        broken = reads.reader.broken(wanted)
-        if broken:
-            raise errors.BrokenFile(
-                path=broken[0].path,
-                summary=errors.summarise(broken),
-                problems=errors.problem_facts(broken),
-            ) from None
-        raise
+        from memsync.store.unreadable import last_good
+
+        good = last_good(reads.reader, reads.repo, wanted)
+        broken = good.problems if good else reads.reader.broken(wanted)
+        if not broken:
+            raise
+        named = {"id": good.record.id} if good else {}
+        raise errors.BrokenFile(
+            path=broken[0].path,
+            summary=errors.summarise(broken),
+            problems=errors.problem_facts(broken),
+            **named,
+        ) from None
 
 
 def find_to_change(reads: Reads, wanted: str, ref: ProjectRef) -> Row:
