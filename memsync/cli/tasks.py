@@ -65,6 +65,10 @@ def retrieve_command(session: Session, path: str | None, why_not: bool, **option
     _ = session.translate
     if found.text:
         say(safe(found.text.rstrip("\n")))
+    elif found.excluded and found.excluded[0].why.code == "retrieval-off":
+        note(word(found.excluded[0].why, exclusions(_), _))
+    elif found.truncated:
+        note(_("Something applies, and there is no room for it; --max-chars gives more."))
     else:
         note(_("Nothing in the memory applies to this task."))
     if why_not:
@@ -155,7 +159,7 @@ def _saved(found: Explained, _: Translate) -> str:
 
 
 def _matched(found: Explained, _: Translate) -> str:
-    if found.saved.code != "saved":
+    if found.saved.code != "saved" or found.delivered.code in ("wrong-project", "retrieval-off"):
         return "–"
     words = {
         "matched": _("fits"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memsync import tokens
 from memsync.contract.shared import Why
 from memsync.contract.tasks import Explained, ManifestQuery
 from memsync.director.select import Considered, Director, request_of, why
@@ -20,7 +19,7 @@ def explain(
     return Explained(
         entry,
         saved,
-        why(found, row, tokens.query_terms(request.task)),
+        why(found, row, director.said(request, project)),
         _delivered(director, query, found, project, language),
         found.match.levels,
     )

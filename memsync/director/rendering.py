@@ -52,7 +52,7 @@ def exclusions(translate: Translate) -> dict[str, str]:
         "not-relevant": _("nothing in the task speaks of it"),
         "over-budget": _("there was no room left for it"),
         "broken-file": _("its file cannot be read"),
-        "retrieval-off": _("retrieval is switched off"),
+        "retrieval-off": _("retrieval is switched off or paused here"),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -32,6 +32,10 @@ RELEVANT_SHARE = 0.25
 NAMED_EXCLUSIONS = 50
 
 
+#: Words of a task, each with the row numbers of the memories that have it.
+Said = list[tuple[str, frozenset[int]]]
+
+
 class Considered(NamedTuple):
     """A memory weighed for one request: what matched, what it scored, why it stays out."""
 
@@ -50,12 +54,10 @@ class Considered(NamedTuple):
 class _Offered:
     """Memories that are offered, in their order; their rows are fetched as far as one looks."""
 
-    def __init__(
-        self, kept: Kept, considered: Sequence[Considered], asked: Sequence[tokens.Term]
-    ) -> None:
+    def __init__(self, kept: Kept, considered: Sequence[Considered], said: Said) -> None:
         self._kept = kept
         self._considered = considered
-        self._asked = asked
+        self._said = said
         self._rows: dict[int, Row] = {}
         self._whys: dict[int, tuple[Why, ...]] = {}
         self._fetched = 0
@@ -80,7 +82,7 @@ class _Offered:
         """Why one of them applies."""
         found = self._whys.get(row.n)
         if found is None:
-            found = self._whys[row.n] = why(considered, row, self._asked)
+            found = self._whys[row.n] = why(considered, row, self._said)
         return found
 
 
@@ -115,7 +117,7 @@ class Director:
             most = min(most, query.max_entries)
         weighed = self.weigh(request, project, most)
         kept = self._at_hand()
-        offered = _Offered(kept, weighed.offered, _asked_words(request))
+        offered = _Offered(kept, weighed.offered, self.said(request, project))
         budget = Budget(query.max_chars, language)
         full = self._deliver(offered, budget)
         items = tuple(
@@ -192,6 +194,14 @@ class Director:
             found = self._scopes[project] = prepare(rows, now)
         return found
 
+    def said(self, request: Request, project: str | None) -> Said:
+        """The telling words of the task itself, each with the memories that have it."""
+        terms = tokens.query_terms(request.task, TERMS)
+        size = self._in_scope(project).size
+        terms, holding = self._telling(terms, _scope_words(project), size)
+        pairs = zip(terms, holding, strict=True)
+        return [(term.text, frozenset(numbers)) for term, numbers in pairs]
+
     def _relevant(self, request: Request, project: str | None) -> dict[int, float]:
         """row number -> which share of the question a memory speaks of, above 0, at most 1.
 
@@ -200,11 +210,8 @@ class Director:
         """
         asked = " ".join((request.task, *request.paths, request.operation or ""))
         terms = tokens.query_terms(asked, TERMS)
-        scopes = [scope_word(Scope.GLOBAL, None)]
-        if project:
-            scopes.append(scope_word(Scope.PROJECT, project))
         scope = self._in_scope(project)
-        terms, holding = self._telling(terms, scopes, scope.size)
+        terms, holding = self._telling(terms, _scope_words(project), scope.size)
         found = ranking.shares([t.weight for t in terms], holding, scope.size)
         known = {n: share for n, share in found.items() if n in scope.places}
         if len(known) <= ranking.RELEVANT_AT_MOST:
@@ -258,14 +265,20 @@ class Director:
         return full
 
 
+def _scope_words(project: str | None) -> list[str]:
+    """The words under which the text index files what is in scope."""
+    everywhere = scope_word(Scope.GLOBAL, None)
+    return [everywhere, scope_word(Scope.PROJECT, project)] if project else [everywhere]
+
+
 def request_of(query: TaskQuery) -> Request:
     """A query as matching sees it."""
     paths = tuple(p for p in (normal_path(path) for path in query.paths) if p)
     return Request(paths, query.task, query.operation, query.phase)
 
 
-def why(considered: Considered, row: Row, asked: Iterable[tokens.Term]) -> tuple[Why, ...]:
-    """Why a memory applies, as codes with facts."""
+def why(considered: Considered, row: Row, said: Said) -> tuple[Why, ...]:
+    """Why a memory applies, as codes with facts; ``said`` are the words of the task."""
     found = []
     if row.project is not None:
         found.append(Why("project-match", (row.project,)))
@@ -276,9 +289,9 @@ def why(considered: Considered, row: Row, asked: Iterable[tokens.Term]) -> tuple
         found.append(Why("user-explicit"))
     if row.outcome == "used-successfully":
         found.append(Why("recently-applied", (row.outcome_at or "",)))
-    if considered.relevance > 0:
-        present = f"{row.title} {row.summary}".casefold()
-        found.append(Why("text-match", tuple(t.text for t in asked if t.text in present)[:5]))
+    shared = tuple(text for text, numbers in said if row.n in numbers)
+    if shared:
+        found.append(Why("text-match", shared[:5]))
     return tuple(found)
 
 
@@ -286,10 +299,6 @@ def _deserves_full(considered: Considered) -> bool:
     """Whether the whole text is given: standing, proven, and every condition confirmed."""
     prepared = considered.prepared
     return prepared.standing and prepared.row.lifecycle == "proven" and considered.match.whole
-
-
-def _asked_words(request: Request) -> list[tokens.Term]:
-    return tokens.query_terms(f"{request.task} {' '.join(request.paths)}", TERMS)
 
 
 class _Split(NamedTuple):
