@@ -326,7 +326,7 @@ def path_key(path: str) -> str:
 
 def stamp(moment: datetime) -> str:
     """A moment as it is written: UTC, whole seconds, ``Z``."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
 def instant(text: str | None) -> datetime | None:
@@ -341,16 +341,26 @@ def instant(text: str | None) -> datetime | None:
             day = date.fromisoformat(text)
             return datetime(day.year, day.month, day.day, tzinfo=UTC)
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            return moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def later(moment: datetime, **by: float) -> datetime:
+    """A moment so much later (as for ``timedelta``), at most the last one there is."""
+    try:
+        return moment + timedelta(**by)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def end_of(text: str | None) -> datetime | None:
     """The moment at which ``validUntil`` ends: a bare date lasts its whole day."""
     moment = instant(text)
     if moment and text and len(text) == 10:
-        return moment + timedelta(days=1)
+        return later(moment, days=1)
     return moment
 
 
@@ -374,7 +384,7 @@ def supported_until(record: Record, threshold: int = SUPPORT_THRESHOLD) -> str:
     for item in record.evidence:
         if item.success is True:
             when = instant(item.observed_at)
-            end = stamp(when + timedelta(days=EVIDENCE_DAYS)) if when else "9999"
+            end = stamp(later(when, days=EVIDENCE_DAYS)) if when else "9999"
             change = _change_of(item, record.scope)
             latest[change] = max(latest.get(change, ""), end)
     ends = sorted(latest.values(), reverse=True)

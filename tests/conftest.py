@@ -17,6 +17,7 @@ import pytest
 from memsync.config import Environment
 from memsync.contract.changes import RememberInput
 from memsync.contract.shared import Entry, ProjectRef
+from memsync.errors import Problem
 from memsync.providers.local import LocalProvider
 from memsync.record import Scope
 from memsync.store.beginning import begin
@@ -110,6 +111,12 @@ class Memory:
             check=True,
         )
         return done.stdout.decode("utf-8", "replace").rstrip("\n")
+
+    def store_problems(self) -> tuple[Problem, ...]:
+        """What a fresh look at the files finds wrong."""
+        store = self.store()
+        store.reader.refresh()
+        return store.reader.problems()
 
     def write(self, path: str, text: str | bytes) -> Path:
         """Save a file of the memory as a person does."""

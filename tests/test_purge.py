@@ -172,6 +172,7 @@ def test_other_branches_and_tags_are_rewritten_too(memory: Memory) -> None:
     } <= set(names)
     assert not [n for n in names if "rewrite" in n]
     assert memory.git("cat-file", "-t", "heavy") == "tag"
+    assert "\ntag heavy\n" in memory.git("cat-file", "tag", "heavy")
     assert memory.git("merge-base", "old", "main") == memory.git("rev-parse", "old")
     assert_whole(memory)
 

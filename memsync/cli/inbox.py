@@ -8,6 +8,7 @@ from memsync import errors
 from memsync.cli.answers import entry_json, show_card, tell_applied
 from memsync.cli.screen import give, say
 from memsync.cli.session import MemoryId, Session, with_session
+from memsync.contract.shared import Entry
 
 
 @click.group("inbox", invoke_without_command=True)
@@ -43,19 +44,27 @@ def _list(session: Session) -> int:
     return 0
 
 
+def _waiting(session: Session, memory: str) -> Entry:
+    """The memory, if it waits. Raises InvalidValue where it does not."""
+    from memsync.contract.memories import ExpandQuery
+
+    entry = session.provider.query(ExpandQuery(memory))
+    if entry.state != "candidate":
+        allowed = "a memory that waits in the inbox"
+        raise errors.InvalidValue(field="ID", value=memory, allowed=allowed)
+    return entry
+
+
 @inbox_command.command("accept")
 @click.argument("memory", metavar="ID", type=MemoryId())
 @with_session
 def accept(session: Session, memory: str) -> int:
     """Confirm what was concluded: it becomes your own word, and tasks get it at once."""
     from memsync.contract.changes import CorrectInput
-    from memsync.contract.memories import ExpandQuery
 
-    entry = session.provider.query(ExpandQuery(memory))
+    session.machine.store().ingest()  # what was edited by hand is what is accepted
+    entry = _waiting(session, memory)
     item = entry.record
-    if entry.state != "candidate":
-        allowed = "a memory that waits in the inbox"
-        raise errors.InvalidValue(field="ID", value=memory, allowed=allowed)
     applied = session.provider.apply(
         CorrectInput(
             item.id,
@@ -75,6 +84,6 @@ def reject(session: Session, memory: str) -> int:
     """Forget what was concluded; the same conclusion does not come back from the same evidence."""
     from memsync.contract.changes import ForgetInput
 
-    applied = session.provider.apply(ForgetInput(memory))
+    applied = session.provider.apply(ForgetInput(_waiting(session, memory).record.id))
     told = session.translate("Forgot {}").replace("{}", applied.ids[0])
     return tell_applied(session, applied, told)

@@ -85,6 +85,7 @@ def notices(_: Translate) -> dict[str, str]:
         "tombstone-restored": _("{0} was put back: a mark of forgetting never expires"),
         "edit-would-damage": _("{0} cannot be edited safely by a machine ({1}); it stays as it is"),
         "forgotten-for-good": _("{0} states {1}, which was forgotten for good; it is not used"),
+        "settings-missing": _("{0} is missing; until it is back, deleted files are not forgotten"),
         "broken-file-kept": _("what stood in {0} was kept as {1}"),
         "profile-edit-kept": _("profile.md is generated; your edit was kept as {0}"),
         "profile-not-written": _("profile.md could not be written: {0}"),

@@ -231,6 +231,7 @@ def edit_command(session: Session, memory: str) -> int:
     taken = store.ingest()
     problems = [p for p in store.reader.problems() if p.path == path]
     broken = [p for p in problems if p.level == "error"]
+    gone = not os.path.lexists(full)
     _ = session.translate
     if session.as_json:
         row = store.reader.index.by_path(path)
@@ -247,8 +248,10 @@ def edit_command(session: Session, memory: str) -> int:
         told = _("Saved {}") if path in taken.paths else _("{} is unchanged")
         if broken:
             told = _("{} is kept as you left it, and not used until it is mended")
+        if gone:
+            told = _("{} is gone, so the memory was forgotten; `memsync rollback` brings it back")
         say(safe(told.replace("{}", path)))
-    return int(errors.Exit.ATTENTION) if broken else 0
+    return int(errors.Exit.ATTENTION) if broken or gone else 0
 
 
 def _run_editor(session: Session, path: str) -> None:

@@ -90,6 +90,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "the folder says {found}, the front matter says {stated}",
         "nothing: the folder decides, and the front matter follows",
     ),
+    "settings-empty": ("the file says nothing", "bring its last version back with git"),
     "settings-missing": ("the file is not there", "run `memsync init`, or restore it"),
     "reference-unknown": ("it names {id}, which is not known here", "name another memory, or none"),
     "name-collision": (

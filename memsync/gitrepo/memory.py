@@ -181,6 +181,9 @@ class MemoryRepo:
         if not paths:
             return None
         present = [p for p in paths if os.path.lexists(os.path.join(self.home, p))]
+        paths = self._known(paths, set(present))
+        if not paths:
+            return None
         if present:
             listed = "\0".join(present).encode("utf-8", "surrogateescape")
             self.git.run("update-index", "--add", "-z", "--stdin", stdin=listed)
@@ -203,6 +206,15 @@ class MemoryRepo:
             else:
                 raise
         return self.resolve("HEAD")
+
+    def _known(self, paths: Sequence[str], present: set[str]) -> list[str]:
+        """The paths without those that are gone and that Git never knew: it refuses those."""
+        absent = [path for path in paths if path not in present]
+        known = set(self.blobs_at(absent)) if absent and self.resolve("HEAD") else set()
+        if len(known) < len(absent):
+            listed = self.git.run("ls-files", "-z").decode("utf-8", "surrogateescape")
+            known |= set(listed.split("\0"))
+        return [path for path in paths if path in present or path in known]
 
     def _differs(self, paths: Sequence[str]) -> bool:
         listed = [f":(literal){path}" for path in paths]

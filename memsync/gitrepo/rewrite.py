@@ -92,11 +92,22 @@ def publish(repo: MemoryRepo, new_tip: str) -> None:
     lines = []
     for name, old in refs.items():
         new = grown.get(_grown(name)) or (new_tip if name == SEEN else None)
+        if new and name.startswith("refs/tags/"):
+            new = _named_again(repo, new)
         lines.append(f"update {name} {new} {old}" if new else f"delete {name} {old}")
     lines += [f"delete {name}" for name in _all_refs(repo) if name.startswith("refs/remotes/")]
     script = "start\n" + "\n".join(lines) + "\nprepare\ncommit\n"
     repo.git.run("update-ref", "--stdin", stdin=script.encode("utf-8", "surrogateescape"))
     discard_growth(repo)
+
+
+def _named_again(repo: MemoryRepo, oid: str) -> str:
+    """A tag that grew under another name, with its own name again; light tags are as they are."""
+    if repo.git.text("cat-file", "-t", oid) != "tag":
+        return oid
+    content = repo.git.run("cat-file", "tag", oid)
+    own = content.replace(b"\ntag memsync-rewrite/", b"\ntag ", 1)
+    return repo.git.run("hash-object", "-t", "tag", "-w", "--stdin", stdin=own).decode().strip()
 
 
 def sweep(repo: MemoryRepo) -> None:

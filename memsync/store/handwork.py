@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from memsync import record
 from memsync.contract.shared import Why
@@ -72,7 +72,7 @@ def _is_ours(path: str) -> bool:
 def next_stamp(now: datetime, base: str | None) -> str:
     """A stamp later than ``base``, whatever the clock says (design, 4.4)."""
     before = record.instant(base)
-    later = max(now, before + timedelta(seconds=1)) if before else now
+    later = max(now, record.later(before, seconds=1)) if before else now
     return record.stamp(later)
 
 

@@ -142,6 +142,8 @@ class Reader:
             listed = ", ".join(f"{row.id} ({row.title})" for row in found[:8])
             raise errors.RecordAmbiguous(wanted=wanted, ids=listed)
         mark = self.find_mark(wanted)
+        if mark and mark.permanent:
+            raise errors.ForgottenForGood(id=mark.id, forgottenAt=mark.forgotten_at)
         if mark:
             raise errors.RecordForgotten(id=mark.id, forgottenAt=mark.forgotten_at)
         raise errors.RecordNotFound(wanted=wanted)

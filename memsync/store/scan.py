@@ -228,7 +228,11 @@ class FileReader:
             data = None if document.broken else document.data
             if kind == "settings":
                 self.settings = data or {}
-                return Facts(path, kind, blob, problems=document.problems)
+                told = document.problems
+                if not data and not told:
+                    # An emptied file is what a full disk leaves; it must not pass for settings.
+                    told = (problem("settings-empty", path, 0),)
+                return Facts(path, kind, blob, problems=told)
             key = layout.project_key_of(path)
             return Facts(path, kind, blob, key, key, document.problems, project=data)
         place = layout.place_of(path)

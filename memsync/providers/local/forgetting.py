@@ -97,7 +97,7 @@ def _to_purge(
     assert wanted.id is not None
     try:
         now = work.current(transaction, wanted.id, wanted.expected_revision, wanted.project)
-    except errors.RecordForgotten:
+    except (errors.RecordForgotten, errors.ForgottenForGood):
         mark = transaction.reader.find_mark(wanted.id)
         assert mark is not None
         if mark.permanent:
@@ -110,6 +110,17 @@ def _to_purge(
 def _purge_plan(work: Work, transaction: Transaction, gone: Record, path: str | None) -> Plan:
     """The permanent tombstone in the record's place; the settings get a salt if they have none."""
     wanted: dict[str, bytes | None] = {}
+    broken = tuple(
+        p
+        for p in transaction.reader.index.problems()
+        if p.path == layout.SETTINGS and p.level == "error"
+    )
+    if broken:
+        raise errors.ConfigBroken(
+            path=layout.SETTINGS,
+            summary=errors.summarise(broken),
+            problems=errors.problem_facts(broken),
+        )
     salts = transaction.reader.settings.salts
     if not salts:
         salts = (work.environment.entropy(SALT_BYTES).hex(),)

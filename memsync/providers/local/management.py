@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from itertools import chain
 from typing import Any
@@ -22,7 +23,7 @@ from memsync.gitrepo import MemoryRepo
 from memsync.index import Row, scope_word
 from memsync.providers.local.reads import Reads, find
 from memsync.record import Scope
-from memsync.store import history, purging
+from memsync.store import history, layout, purging
 from memsync.store.absences import is_too_many, lost_records
 from memsync.store.effects import Effects
 from memsync.store.handwork import HandWork, gather
@@ -175,6 +176,7 @@ def status(reads: Reads, ref: ProjectRef | None) -> Status:
                 if row.state(now) == "conflict"
             ),
             _missing(work) if not state.problem else (),
+            _settings_missing(reader.home),
             _purge_pending(repo),
         )
     )
@@ -193,6 +195,11 @@ def status(reads: Reads, ref: ProjectRef | None) -> Status:
         retrieval=settings.retrieval,
         language=reads.language(project),
     )
+
+
+def _settings_missing(home: str) -> list[Why]:
+    there = os.path.isfile(os.path.join(home, layout.SETTINGS))
+    return [] if there else [Why("settings-missing", (layout.SETTINGS,))]
 
 
 def _missing(work: HandWork) -> list[Why]:

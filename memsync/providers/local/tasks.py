@@ -71,7 +71,7 @@ def _explained(reads: Reads, query: ManifestQuery) -> Explained:
     key = project.key if project else reads.key_of(query.task.project)
     try:
         row = reads.reader.find(query.id)
-    except errors.RecordForgotten as error:
+    except (errors.RecordForgotten, errors.ForgottenForGood) as error:
         told = (str(error.facts["forgottenAt"]),)
         return Explained(None, Why("forgotten", told), (), Why("forgotten", told))
     except errors.RecordNotFound:
