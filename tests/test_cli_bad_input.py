@@ -335,7 +335,7 @@ def test_an_editor_that_removes_the_file(memory: Memory) -> None:
     entry = memory.remember("Prefer tabs")
     removes = script(memory, "removes", 'rm "$1"\n')
     done = call(memory, "edit", entry.record.id, variables={"EDITOR": removes})
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     assert call(memory, "show", entry.record.id).returncode == 3
     assert answer(memory, "tombstones")["tombstones"][0]["reason"] == "file-deleted"
 

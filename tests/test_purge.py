@@ -235,7 +235,7 @@ def test_what_prevents_the_rewrite_leaves_the_forget_and_blocks_no_other_write(
     wanted = keep(memory)
     wrapped_git(memory, 'case " $* " in *" fast-import "*) exit 1 ;; esac')
     assert for_good(memory, wanted) == ["purge-unfinished"]
-    with pytest.raises(errors.RecordForgotten):
+    with pytest.raises(errors.ForgottenForGood):
         memory.provider().apply(ForgetInput(wanted))
     applied = memory.provider().apply(RememberInput("Go on", scope=Scope.GLOBAL))
     assert [w.code for w in applied.notices] == ["purge-unfinished"]
