@@ -232,6 +232,8 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as place:
         ground = prepare(Path(place), chosen.records, chosen.commits)
         wanted = [m for m in measures(ground) if chosen.only in m.name]
+        if not chosen.commits:  # without commits there is no history to be slow in
+            wanted = [m for m in wanted if not m.name.startswith("history")]
         results = [run(measure) for measure in wanted]
     print(f"{chosen.records} records, {chosen.commits + 1} commits; {machine()}\n")
     print("\n".join(table(results)))
