@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
@@ -358,8 +358,3 @@ def tell_limits(check: Checker, record: Record, level: str) -> None:
             size=size,
             limit=EVIDENCE_ITEMS,
         )
-
-
-def record_fields(check: Checker, values: Mapping[str, object]) -> dict[str, Any]:
-    """The attributes of a record that a mapping in front matter spelling gives."""
-    return _fields(check, (), values, RECORD)
