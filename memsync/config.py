@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 
 from memsync import errors, language
 
-#: setting -> (its path in memsync.yaml, what it takes, its default, what it is for)
-NAMES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
-    "language": (("language",), "text", "", "language of labels and of new automatic text"),
-    "learning": (("memory", "learning"), "boolean", "true", "whether anything is learned"),
-    "retrieval": (("memory", "retrieval"), "boolean", "true", "whether tasks get memories"),
+#: setting, as memsync.yaml spells it -> what it is for
+NAMES: dict[str, str] = {
+    "language": "language of labels and of new automatic text",
+    "memory.learning": "whether anything is learned",
+    "memory.retrieval": "whether tasks get memories",
 }
 
+#: A code project's own settings.
+PROJECT_FILE = ".memsync.yaml"
 #: What a switch takes, in a command and in a file.
 _ON, _OFF = ("true", "on", "yes"), ("false", "off", "no")
 
@@ -117,7 +119,7 @@ def project_settings(top: str | None) -> ProjectSettings:
 
     Raises ConfigBroken, which names the file and the lines.
     """
-    path = os.path.join(top or "", ".memsync.yaml")
+    path = os.path.join(top or "", PROJECT_FILE)
     if top is None or not os.path.isfile(path):
         return ProjectSettings()
     from memsync.files import read
@@ -139,12 +141,11 @@ def checked(name: str, value: str) -> str | bool:
     """A setting's value as it is written. Raises SettingUnknown, InvalidValue."""
     if name not in NAMES:
         raise errors.SettingUnknown(name=name, known=sorted(NAMES))
-    kind = NAMES[name][1]
-    if kind == "boolean":
+    if name != "language":
         if value.lower() not in (*_ON, *_OFF):
             raise errors.InvalidValue(field=name, value=value, allowed="true or false")
         return value.lower() in _ON
-    if not value.strip() or not all(c.isalnum() or c in "-_" for c in value):
+    if not language.is_tag(value):
         raise errors.InvalidValue(field=name, value=value, allowed="a language tag such as zh-CN")
     return value
 

@@ -17,6 +17,9 @@ from memsync import errors
 Stat = tuple[str, int, int, int]
 
 
+#: Endings of texts, in any case of letters, that may be meant for the ones that are wanted.
+PASSED = (".md", ".markdown", ".mdown", ".mkd", ".text", ".txt")
+
 # Of a mode, the bits that say what kind of file it is, and their value for a regular one.
 _KIND, _REGULAR = 0o170000, 0o100000
 
@@ -28,12 +31,14 @@ class Walk:
     ``folders`` maps a folder's relative path (``""`` is the root) to its files, sorted by name.
     ``odd`` lists paths that are there and are no regular files, with the problem's code.
     ``unreadable`` lists folders whose content could not be listed: what lies there is unknown,
-    which is not the same as absent.
+    which is not the same as absent. ``passed`` lists files that a person may well take for
+    wanted ones, by the endings of ``PASSED``.
     """
 
     folders: dict[str, list[Stat]] = field(default_factory=dict)
     odd: list[tuple[str, str]] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
 
 
 def is_junk(name: str) -> bool:
@@ -57,7 +62,9 @@ def walk(root: str, tops: tuple[str, ...], wanted: tuple[str, ...]) -> Walk:
     while pending:
         folder = pending.pop()
         try:
-            files = _listed(root, folder, wanted, found, pending)
+            # By its handle: the system need not find its way to the folder for each of its files.
+            with _opened(os.path.join(root, folder)) as handle:
+                files = _listed(handle, folder, wanted, found, pending)
         except FileNotFoundError:
             continue
         except NotADirectoryError:
@@ -71,12 +78,21 @@ def walk(root: str, tops: tuple[str, ...], wanted: tuple[str, ...]) -> Walk:
     return found
 
 
+@contextlib.contextmanager
+def _opened(folder: str) -> Iterator[int]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
 def _listed(
-    root: str, folder: str, wanted: tuple[str, ...], found: Walk, pending: list[str]
+    handle: int, folder: str, wanted: tuple[str, ...], found: Walk, pending: list[str]
 ) -> list[Stat]:
     """The wanted files of one folder; its sub-folders join ``pending``, odd things ``found``."""
     files: list[Stat] = []
-    with os.scandir(os.path.join(root, folder)) as entries:
+    with os.scandir(handle) as entries:
         for entry in entries:
             name = entry.name
             if not (name.isascii() or is_text(name)):
@@ -97,6 +113,8 @@ def _listed(
                     pending.append(_join(folder, name))
                 elif entry.is_symlink():
                     found.odd.append((_join(folder, name), "symbolic-link"))
+                elif name.lower().endswith(PASSED):
+                    found.passed.append(_join(folder, name))
     return files
 
 
@@ -217,14 +235,12 @@ def remove(path: str) -> None:
 
 def sync_folder(folder: str) -> None:
     """Make a folder's entries durable, where the file system can."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EROFS, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(handle)
+    with _opened(folder) as handle:
+        try:
+            os.fsync(handle)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EROFS, errno.ENOTSUP):
+                raise
 
 
 def prune_empty(folder: str, root: str) -> None:

@@ -286,15 +286,18 @@ def _usable_key(key: str) -> bool:
 # --- resolving -----------------------------------------------------------------------------
 
 
-def resolve(path: str, known: Sequence[Known], environment: Mapping[str, str]) -> Project | None:
+def resolve(
+    path: str, known: Sequence[Known], environment: Mapping[str, str], home: str = ""
+) -> Project | None:
     """The project that ``path``, a folder or file, belongs to; None outside of a repository.
 
-    ``known`` are the projects of the memory repository. Reads only; starts one git process.
+    ``known`` are the projects of the memory repository, and ``home`` is the real path of its
+    Git folder: it is no project itself. Reads only; starts one git process.
 
     Raises PathNotFound, CannotRead, GitFailed (a broken configuration), GitMissing, GitTimeout.
     """
     repo = code.find(path, environment)
-    if repo is None:
+    if repo is None or repo.common == home:
         return None
     steps = [("common-folder", repo.common)]
     memory = _Memory(known)

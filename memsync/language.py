@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,12 @@ class Translate:
         else:
             text = self._catalogue.ngettext(one, many, count)
         return text.replace("{}", str(count))
+
+
+def is_tag(text: str) -> bool:
+    """Whether a text has the form of a language tag: language, script, region, variants."""
+    subtags = r"(?:[-_][a-z]{4})?(?:[-_](?:[a-z]{2}|\d{3}))?(?:[-_](?:[a-z\d]{5,8}|\d[a-z\d]{3}))*"
+    return re.fullmatch("[a-z]{2,3}" + subtags, text, re.ASCII | re.IGNORECASE) is not None
 
 
 def choose(*wishes: str | None) -> str:

@@ -7,7 +7,6 @@ in the file, so that a read never rewrites what a person typed; ``instant`` comp
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import re
 import unicodedata
@@ -15,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 #: Limits of the design, section 3.1. They bind writes; a read of an older file tells, and keeps.
 BODY_BYTES = 8 * 1024
@@ -81,8 +82,14 @@ class Outcome(StrEnum):
     CONTRIBUTED_TO_FAILURE = "contributed-to-failure"
 
 
-@dataclass(frozen=True, slots=True)
-class Selectors:
+#: The unknown keys of a mapping that has none.
+NOTHING_ELSE: Mapping[str, object] = MappingProxyType({})
+
+
+# Parts of a record are named tuples: a class of these costs a cold command a tenth of a dataclass.
+
+
+class Selectors(NamedTuple):
     """When a memory applies. An empty level asks for nothing."""
 
     paths: tuple[str, ...] = ()
@@ -94,8 +101,11 @@ class Selectors:
         return bool(self.paths or self.tasks or self.operations or self.phases)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+#: A memory without conditions.
+ANY_TIME = Selectors()
+
+
+class Evidence(NamedTuple):
     """One reason to believe a memory; ``key`` makes it a member of a set."""
 
     key: str
@@ -105,11 +115,10 @@ class Evidence:
     summary: str | None = None
     success: bool | None = None
     observed_at: str | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = NOTHING_ELSE
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where a memory came from."""
 
     kind: str | None = None
@@ -117,33 +126,30 @@ class Source:
     workflow: str | None = None
     change_id: str | None = None
     device: str | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = NOTHING_ELSE
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(NamedTuple):
     """What happened, for a memory that tells a story."""
 
     situation: str | None = None
     action: str | None = None
     outcome: str | None = None
     lesson: str | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = NOTHING_ELSE
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
+class Application(NamedTuple):
     """The latest outcome of a delivery."""
 
     id: str
     at: str | None = None
     reason: str | None = None
     outcome: Outcome | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = NOTHING_ELSE
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictEntry:
+class ConflictEntry(NamedTuple):
     """One open question: another text for ``field``, and who wrote it when.
 
     ``text`` is absent where the text was too long for the file; then ``hash`` and ``commit``
@@ -156,7 +162,7 @@ class ConflictEntry:
     updated: str | None = None
     hash: str | None = None
     commit: str | None = None
-    extra: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    extra: Mapping[str, object] = NOTHING_ELSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +181,7 @@ class Record:
     language: str | None = None
     authority: Authority = Authority.EXPLICIT
     lifecycle: Lifecycle = Lifecycle.PROVEN
-    selectors: Selectors = Selectors()
+    selectors: Selectors = ANY_TIME
     evidence: tuple[Evidence, ...] = ()
     created: str | None = None
     updated: str | None = None
@@ -285,6 +291,13 @@ def shorten(text: str, limit: int) -> str:
     cut = text[: limit - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
+
+
+def beyond_title(item: Record) -> str:
+    """The body without a first line that only says the title again, as hand-written files have."""
+    first, _, rest = item.body.partition("\n")
+    same = len(first) <= TITLE_CHARACTERS and title_from(first) == item.title
+    return rest.strip("\n") if same else item.body
 
 
 _RESERVED = {"con", "prn", "aux", "nul"} | {f"{p}{n}" for p in ("com", "lpt") for n in range(10)}

@@ -12,10 +12,10 @@ runs only; a simplified and a traditional Han character are two characters.
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from operator import add
+from typing import NamedTuple
 
 MAX_TERMS = 64
 QUESTION_CHARACTERS = 8_192
@@ -108,8 +108,7 @@ _WEAK = frozenset(
 _COMMON_STEMS = frozenset("出大小多少見行来思言入持知")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One thing that a question asks for.
 
     ``text`` is what a person reads; ``phrase`` the tokens, one blank apart, that stand for it

@@ -52,7 +52,7 @@ def texts() -> dict[Text, list[str]]:
     for path in sorted((ROOT / "memsync").rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        for text in (*_called(tree), *_constant_phrases(tree)):
+        for text in (*_called(tree), *_constant_phrases(tree), *_help(tree)):
             if name not in found.setdefault(text, []):
                 found[text].append(name)
     for name, text in _listed():
@@ -71,6 +71,20 @@ def _called(tree: ast.AST) -> Iterator[Text]:
             yield (literal[0], literal[1])
         elif _translates(node.func) and literal:
             yield literal[0]
+
+
+def _help(tree: ast.AST) -> Iterator[str]:
+    """What the help says: of an option, and of a command by its docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "help":
+            if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+                yield node.value.value
+        elif isinstance(node, ast.FunctionDef):
+            calls = [d.func for d in node.decorator_list if isinstance(d, ast.Call)]
+            made = {call.attr for call in calls if isinstance(call, ast.Attribute)}
+            told = ast.get_docstring(node)
+            if told and made & {"command", "group"}:
+                yield told
 
 
 def _translates(function: ast.expr) -> bool:
@@ -144,7 +158,7 @@ def _listed() -> Iterator[tuple[str, str]]:
     for group, commands in COMMANDS.items():
         yield "memsync/cli/app.py", group
         yield from (("memsync/cli/app.py", brief) for _, brief in commands.values())
-    for _way, _kind, _default, purpose in config.NAMES.values():
+    for purpose in config.NAMES.values():
         yield "memsync/config.py", purpose
     for phrase in (*PATTERNS, *YAML_SAYS):
         yield "memsync/cli/phrases.py", phrase

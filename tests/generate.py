@@ -223,8 +223,8 @@ def errors_page() -> str:
             )
     text += "\n## Notices\n\n"
     text += textwrap.fill(
-        "What a command tells beside its result, under `notices` (and `attention` in `status`) "
-        "with `--json`; `facts` fill the places in their order.",
+        "What a command tells beside its result, under `notices` (`attention` and `switchedOff` in "
+        "`status`) with `--json`; `facts` fill the places in their order.",
         100,
     )
     text += "\n\n" + table(
@@ -267,19 +267,67 @@ Every command takes these, before or after its name:
 | `--json` | one JSON object with the schema `memsync.cli.v1` in place of text |
 | `-h`, `--help` | what the command does and takes |
 
-PATH is a folder of the code project, by default the current one. ID is an id, any unique beginning
-of one, or an exact title.
+`memsync` alone shows the help. PATH is a folder of the code project, by default the current one. ID
+is an id, any unique beginning of one, or an exact title.
+
+Where files of memories cannot be read, `list`, `search` and `retrieve` answer without them, say so
+on standard error (with `--json` they are in `broken`) and end with status 0; `status` and `lint`
+name what is wrong and end with 4.
 
 | variable | meaning |
 | --- | --- |
 | `MEMSYNC_HOME` | the folder of the memory repository; default `~/.memsync` |
-| `VISUAL`, `EDITOR` | the editor of `edit` and `resolve --edit` |
+| `VISUAL`, `EDITOR` | the editor of `edit` and `resolve --edit`; else git's `core.editor`, `vi` |
+| `COLUMNS` | the width of lines; else a terminal's own, and whole lines in a pipe |
 | `NO_COLOR` | no colours; without it a terminal gets them and a pipe does not |
 | `LC_ALL`, `LC_MESSAGES`, `LANG` | the language of labels, where the memory states none |
 
 Shell completion knows ids and project keys. For bash, zsh or fish:
 `_MEMSYNC_COMPLETE=bash_source memsync` prints the script (`zsh_source`, `fish_source`).
 """
+
+
+#: Calls that show what a command is for.
+EXAMPLES = {
+    "remember": (
+        'memsync remember "Lead with the answer" --scope global',
+        'memsync remember "Use pnpm, never npm" --path "web/**" --operation install',
+        "memsync remember < note.md",
+    ),
+    "list": ("memsync list", "memsync list --all --state conflict", "memsync list ../api --tag go"),
+    "show": ("memsync show m-4k7q", 'memsync show "Use pnpm, never npm"'),
+    "search": ("memsync search pnpm", "memsync search 数据库 --here"),
+    "edit": ("memsync edit m-4k7q",),
+    "correct": (
+        'memsync correct m-4k7q "Use pnpm 9, never npm"',
+        'memsync correct m-4k7q --path "web/**" --path "app/**" --category tooling',
+        "memsync correct m-4k7q --tag '' --valid-until 2027-01-31",
+    ),
+    "forget": ("memsync forget m-4k7q",),
+    "rollback": ("memsync rollback m-4k7q", "memsync rollback m-4k7q --to 9f3c1e7a"),
+    "history": ("memsync history m-4k7q --limit 5",),
+    "diff": ("memsync diff m-4k7q", "memsync diff m-4k7q --from 9f3c1e7a --to current"),
+    "resolve": ("memsync resolve m-4k7q --take 1", 'memsync resolve m-4k7q --text "Use pnpm 9"'),
+    "inbox accept": ("memsync inbox accept m-4k7q",),
+    "retrieve": (
+        'memsync retrieve --task "Add a package" --path web/app.ts',
+        'memsync retrieve ../api --task "Add a package" --operation install --why-not',
+    ),
+    "expand": ("memsync expand m-4k7q",),
+    "explain": ('memsync explain m-4k7q --task "Write the release notes"',),
+    "lint": ("memsync lint", "memsync lint ../a-copy-of-my-memory"),
+    "doctor": ("memsync doctor --fix",),
+    "import": ("memsync import memory.jsonl",),
+    "export": ("memsync export --output memory.jsonl",),
+    "config": (
+        "memsync config language zh-CN",
+        "memsync config memory.retrieval off",
+        "memsync config memory.retrieval --unset",
+    ),
+    "pause": ("memsync pause m-4k7q", "memsync pause --project .", "memsync pause --learning"),
+    "resume": ("memsync resume --project .",),
+    "project alias": ("memsync project alias git@github.com:acme/api.git ../api",),
+}
 
 
 def commands_page() -> str:
@@ -306,6 +354,9 @@ def _command(command: click.Command, called: str) -> str:
     options = [p for p in command.params if isinstance(p, click.Option) and p.expose_value]
     if options:
         text += "\n" + table(("option", "meaning"), (_option(option) for option in options))
+    examples = EXAMPLES.get(called.removeprefix("memsync "))
+    if examples:
+        text += "\n```sh\n" + "\n".join(examples) + "\n```\n"
     return text
 
 

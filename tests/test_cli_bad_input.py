@@ -183,10 +183,25 @@ def test_a_day_is_its_own_last_day(memory: Memory) -> None:
         (("forget", "x", "--missing"), "usage", 2),
         (("rollback", "x", "--missing"), "usage", 2),
         (("resolve", "x"), "usage", 2),
-        (("pause", "x", "--project", "."), "invalid-value", 2),
+        (("pause", "x", "--project", "."), "usage", 2),
+        (("pause", "x", "--learning"), "usage", 2),
+        (("resume", "--project", ".", "--retrieval"), "usage", 2),
+        (("forget", "--missing", "--permanent"), "usage", 2),
+        (("forget", "--missing", "--expect", "abcd"), "usage", 2),
+        (("rollback", "--missing", "--to", "abcd"), "usage", 2),
+        (("list", "--all", "--project", "x"), "usage", 2),
+        (("list", "--all", "."), "usage", 2),
+        (("list", ".", "--project", "x"), "usage", 2),
+        (("remember", "x", "--scope", "global", "--project", "x"), "usage", 2),
+        (("resolve", "x", "--edit", "--text", "x"), "usage", 2),
+        (("config", "language", "en", "--unset"), "usage", 2),
+        (("config", "--unset"), "usage", 2),
+        (("config", "learning"), "setting-unknown", 3),
+        (("config", "language", "english"), "invalid-value", 2),
+        (("config", "language", "zh-"), "invalid-value", 2),
         (("config", "colour"), "setting-unknown", 3),
         (("config", "colour", "red"), "setting-unknown", 3),
-        (("config", "learning", "maybe"), "invalid-value", 2),
+        (("config", "memory.learning", "maybe"), "invalid-value", 2),
         (("config", "language", "not a tag"), "invalid-value", 2),
         (("list", "--limit", "0"), "usage", 2),
         (("list", "--state", "nonsense"), "usage", 2),
@@ -203,7 +218,7 @@ def test_a_day_is_its_own_last_day(memory: Memory) -> None:
         (("remembr", "x"), "usage", 2),
         (("list", "a", "b"), "usage", 2),
         (("show",), "usage", 2),
-        ((), "usage", 2),
+        (("--json",), "usage", 2),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else None,
 )
@@ -302,6 +317,54 @@ def test_an_editor_that_fails(memory: Memory, editor: str) -> None:
     )
 
 
+def test_the_editor_of_git_serves_where_no_variable_names_one(memory: Memory) -> None:
+    entry = memory.remember("Prefer tabs")
+    adds = script(memory, "adds", 'echo "in $0." >> "$1"\n')
+    memory.git("config", "--global", "core.editor", adds)
+    assert answer(memory, "edit", entry.record.id)["record"]["body"] == f"in {adds}."
+    memory.git("config", "core.editor", "false")
+    done = call(memory, "edit", entry.record.id)
+    assert b"editor-failed" in done.stderr
+    assert call(memory, "edit", entry.record.id, variables={"VISUAL": adds}).returncode == 0
+
+
+def test_what_a_failing_editor_saved_is_kept_and_told(memory: Memory) -> None:
+    entry = memory.remember("Prefer tabs")
+    saves = script(memory, "saves", 'echo "in Go." >> "$1"; exit 1\n')
+    done = call(memory, "edit", entry.record.id, variables={"EDITOR": saves})
+    assert done.returncode == 1
+    assert f"what it saved is kept in {memory.home / entry.path}" in done.stderr.decode()
+    assert memory.read(entry.path).endswith("in Go.\n")
+    assert answer(memory, "show", entry.record.id)["record"]["body"] == "in Go."
+
+
+CONFLICT = (
+    "---\nid: m-c0nf000000000000\nconflict:\n  - field: body\n    text: other\n---\nOne side\n"
+)
+
+
+def test_a_draft_of_resolve_is_kept_until_it_is_taken_in(memory: Memory) -> None:
+    memory.write("global/x.md", CONFLICT)
+    drafts = memory.home / ".git" / "memsync" / "kept"
+    command = ("resolve", "m-c0nf000000000000", "--edit")
+    for name, body in (
+        ("fails", 'echo "My words" > "$1"; exit 1\n'),
+        ("garbles", 'printf "\\377My words" > "$1"\n'),
+    ):
+        done = call(memory, *command, variables={"EDITOR": script(memory, name, body)})
+        assert done.returncode == 1, done.stderr
+        (draft,) = drafts.iterdir()
+        assert str(draft) in done.stderr.decode()
+        assert b"My words" in draft.read_bytes()
+        draft.unlink()
+    assert call(memory, *command, variables={"EDITOR": "false"}).returncode == 1
+    assert [*drafts.iterdir()] == []
+    writes = script(memory, "writes", 'grep -q other "$1" && echo "Both" > "$1"\n')
+    told = answer(memory, *command, variables={"EDITOR": writes})
+    assert (told["record"]["body"], told["record"].get("conflict")) == ("Both", None)
+    assert [*drafts.iterdir()] == []
+
+
 def test_an_editor_that_breaks_the_file_loses_nothing(memory: Memory) -> None:
     entry = memory.remember("Prefer tabs")
     before = memory.commits()
@@ -358,7 +421,7 @@ EVERY = (
     ("doctor", "--fix"),
     ("export",),
     ("config",),
-    ("config", "learning", "false"),
+    ("config", "memory.learning", "false"),
     ("project", "list"),
     ("remember", "x", "--scope", "global"),
     ("correct", "x", "y"),
@@ -608,6 +671,87 @@ def test_output_that_cannot_be_written_is_an_error(memory: Memory) -> None:
         status, told = process(memory, ["list", "--json"], stdout=full)
     assert status == 1
     assert json.loads(told)["error"]["code"] == "cannot-write"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["remember", "Prefer spaces", "--scope", "global"],
+        ["remember", "Prefer spaces", "--scope", "global", "--json"],
+        ["forget", "Prefer tabs"],
+        ["config", "language", "zh-CN"],
+        ["doctor", "--fix"],
+        ["init"],
+    ],
+)
+def test_a_change_whose_answer_cannot_be_written_is_told_as_done(
+    memory: Memory, arguments: list[str]
+) -> None:
+    memory.remember("Prefer tabs")
+    (memory.home / ".gitignore").unlink()
+    before = standing(memory)
+    with open("/dev/full", "wb") as full:
+        status, told = process(memory, arguments, stdout=full)
+    assert (status, b"answer-lost" in told) == (4, True), told
+    assert standing(memory) != before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_notes_that_cannot_be_written_stop_nothing(memory: Memory) -> None:
+    memory.remember("Prefer tabs")
+    memory.write("global/by-hand.md", "Text\n")
+    for arguments, status in (
+        (["remember", "Prefer tabs!", "--scope", "global"], 0),
+        (["show", "nothing"], 3),
+        (["show", "nothing", "--json"], 3),
+    ):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "memsync", *arguments],
+                stdout=subprocess.PIPE,
+                stderr=full,
+                env=memory.variables,
+                cwd=memory.root,
+            )
+        assert done.returncode == status, arguments
+
+
+def test_a_current_folder_that_is_gone(memory: Memory) -> None:
+    memory.remember("Prefer tabs")
+    gone = memory.root / "gone"
+    for arguments, status in (
+        (["list"], 3),
+        (["remember", "x"], 3),
+        (["status", "--json"], 3),
+        (["-C", str(memory.root), "list"], 0),
+    ):
+        gone.mkdir()
+        script = 'rmdir "$PWD" && exec "$@"'
+        done = subprocess.run(
+            ["sh", "-c", script, "sh", sys.executable, "-m", "memsync", *arguments],
+            capture_output=True,
+            env=memory.variables,
+            cwd=gone,
+        )
+        assert done.returncode == status, done.stderr
+        assert (b"current-folder-gone" in done.stderr) == (status != 0)
+
+
+@pytest.mark.parametrize("below", ["", "global", ".git"])
+def test_the_memory_itself_is_no_code_project(memory: Memory, below: str) -> None:
+    memory.git("remote", "add", "origin", "git@github.com:mona/memory.git")
+    memory.remember("Prefer tabs")
+    with open(memory.home / ".git" / "config", "a") as config:
+        config.write("[memsync]\n\tproject = bound-before\n")
+    where = memory.home / below
+    assert len(answer(memory, "list", folder=where)["records"]) == 1
+    assert answer(memory, "status", folder=where)["projectKey"] is None
+    answer(memory, "retrieve", "--task", "tabs", folder=where)
+    assert answer(memory, "remember", "x", folder=where)["record"]["scope"] == "global"
+    for arguments in (("remember", "y", "--scope", "project"), ("project", "show")):
+        refused(memory, *arguments, code="not-a-project", status=2, folder=where)
+    assert not (memory.home / "projects").exists()
 
 
 def test_closed_streams_do_not_matter(memory: Memory) -> None:

@@ -85,7 +85,7 @@ def test_every_command_answers_with_one_json_object(memory: Memory) -> None:
         (("pause", third.record.id), {"operation", "record"}),
         (("resume", third.record.id), {"operation", "record"}),
         (("pause", "--learning"), {"operation", "record", "commit"}),
-        (("config", "learning", "--unset"), {"operation"}),
+        (("config", "memory.learning", "--unset"), {"operation"}),
         (("forget", second.record.id), {"operation", "record", "ids"}),
         (("forget", third.record.id, "--permanent"), {"operation", "ids"}),
         (("tombstones",), {"tombstones"}),
@@ -199,6 +199,17 @@ def in_terminal(memory: Memory, *arguments: str, **variables: str) -> str:
     return out.decode()
 
 
+def test_vi_serves_on_a_terminal_where_no_editor_is_named(memory: Memory) -> None:
+    number = memory.remember("Prefer tabs").record.id
+    vi = memory.root / "bin" / "vi"
+    vi.parent.mkdir()
+    vi.write_text('#!/bin/sh\necho "in Go." >> "$1"\n', encoding="utf-8")
+    vi.chmod(0o755)
+    path = f"{vi.parent}{os.pathsep}{memory.variables['PATH']}"
+    assert "Saved global/prefer-tabs.md" in in_terminal(memory, "edit", number, PATH=path)
+    assert memory.read("global/prefer-tabs.md").endswith("in Go.\n")
+
+
 def test_a_terminal_gets_colours_that_fit_and_no_color_takes_them_away(sample: Memory) -> None:
     sample.remember("Tricks " + TRICKS)
     coloured = in_terminal(sample, "list", "--all")
@@ -209,13 +220,89 @@ def test_a_terminal_gets_colours_that_fit_and_no_color_takes_them_away(sample: M
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         bare = in_terminal(sample, "list", "--all", **variables).replace("\r\n", "\n")
         assert bare == plain
-    assert call(sample, "list", "--all").stdout.decode() == plain
+    fixed = call(sample, "list", "--all", variables={"COLUMNS": "80"})
+    assert fixed.stdout.decode() == plain
     for record in answer(sample, "search", "tricks", "authentication")["records"][:2]:
         shown = in_terminal(sample, "show", record["id"])
         assert SGR.search(shown)
         bare = SGR.sub("", shown).replace("\r\n", "\n")
         assert not UNSEEN.search(bare)
         assert max(widths(bare)) <= 80
+
+
+def long_memory(memory: Memory) -> str:
+    """A memory, a setting and a broken file whose lines are long; gives the memory's id."""
+    call(memory, "config", "language", "zh-CN")
+    memory.write("global/broken.md", "---\nlifecycle: " + "gone" * 30 + "\n---\nx\n")
+    entry = memory.remember("提交前一定要运行全部的检查，" * 7 + "\n" + "并且说明结果。" * 30)
+    return entry.record.id
+
+
+def test_no_line_of_any_view_is_wider_than_the_terminal(memory: Memory) -> None:
+    number = long_memory(memory)
+    task = ("--task", "运行检查")
+    for arguments in (
+        ("status",),
+        ("lint",),
+        ("doctor",),
+        ("search", "检查"),
+        ("retrieve", *task, "--why-not"),
+        ("explain", number, *task),
+    ):
+        shown = SGR.sub("", in_terminal(memory, *arguments)).replace("\r\n", "\n")
+        assert max(widths(shown)) <= 80, (arguments, shown)
+
+
+def test_a_pipe_gets_whole_lines(memory: Memory) -> None:
+    number = long_memory(memory)
+    title = answer(memory, "show", number)["record"]["title"]
+    for arguments in (("list",), ("show", number), ("search", "检查"), ("retrieve",)):
+        lines = call(memory, *arguments).stdout.decode().splitlines()
+        assert any(title in line for line in lines), arguments
+
+
+def test_a_memory_takes_two_lines_of_a_list(memory: Memory) -> None:
+    memory.remember("Prefer tabs", category="formatting")
+    shown = call(memory, "list", variables={"COLUMNS": "80"}).stdout.decode().splitlines()
+    assert len(shown) == 3
+    assert shown[2].endswith("confirmed 2026-11-30")
+
+
+def test_a_search_says_where_each_memory_holds(memory: Memory, project: Path) -> None:
+    key = memory.remember("Use pnpm", project).record.project_key
+    memory.remember("Use pnpm everywhere else")
+    shown = call(memory, "search", "pnpm").stdout.decode()
+    assert f"    project {key} · " in shown
+    assert "    everywhere · " in shown
+
+
+def test_a_broken_file_is_told_beside_an_answer_without_it(memory: Memory) -> None:
+    memory.remember("Prefer tabs")
+    memory.write("global/broken.md", "---\nlifecycle: gone\n---\nPrefer tabs too\n")
+    for arguments in (("list",), ("search", "tabs"), ("retrieve", "--task", "tabs")):
+        done = call(memory, *arguments)
+        assert done.returncode == 0
+        assert b"Prefer tabs" in done.stdout
+        assert b"1 file cannot be read and is left out" in done.stderr
+        assert answer(memory, *arguments)["broken"] == ["global/broken.md"]
+    assert call(memory, "status").returncode == 4
+
+
+@pytest.mark.parametrize(
+    "text", ["Prefer tabs\n", "# Prefer tabs\n", "---\ntitle: Prefer tabs\n---\n"]
+)
+def test_a_title_is_told_once(memory: Memory, text: str) -> None:
+    path = memory.write("global/x.md", text)
+    for more in ("", "\nIn Go.\n"):
+        path.write_text(text + more, encoding="utf-8")
+        number = answer(memory, "list")["records"][0]["id"]
+        for arguments in (("show", number), ("retrieve", "--task", "x"), ("expand", number)):
+            told = call(memory, *arguments).stdout.decode()
+            assert told.count("Prefer tabs") == 1, told
+            assert ("In Go." in told) == bool(more)
+    text = "word " * 60 + "end"  # a title that was cut is no repetition
+    number = memory.remember(text).record.id
+    assert "word end" in call(memory, "show", number).stdout.decode()
 
 
 # --- text as it is ---------------------------------------------------------------------------
@@ -333,6 +420,19 @@ def test_a_file_of_any_name_is_read_taken_in_and_forgotten(memory: Memory, name:
     assert answer(memory, "show", shown["id"])["record"]["body"] == "another text"
 
 
+def test_json_is_utf_8_whatever_a_path_or_the_terminal_is(memory: Memory) -> None:
+    """Bytes that are no text are spelled out, in answers and in errors."""
+    home = os.path.join(os.fsencode(memory.root), b"mem\xff")
+    variables = {"MEMSYNC_HOME": os.fsdecode(home), "PYTHONIOENCODING": "ascii"}
+    assert json.loads(memory.run("init", "--json", variables=variables).stdout)["created"]
+    memory.run("remember", "Text \U0001f600", "--scope", "global", variables=variables)
+    told = memory.json("status", variables=variables)
+    assert told["home"].endswith(r"/mem\xff")
+    assert memory.json("list", variables=variables)["records"][0]["title"] == "Text \U0001f600"
+    wrong = memory.run("status", "--json", "nowhere\udcfe", variables=variables)
+    assert json.loads(wrong.stderr)["error"]["facts"]["path"] == r"nowhere\xfe"
+
+
 def test_a_name_that_is_no_text_is_told_and_blocks_nothing(memory: Memory) -> None:
     bad = os.path.join(os.fsencode(memory.home), b"global", b"bad\xff.md")
     memory.remember("Prefer tabs")
@@ -344,7 +444,12 @@ def test_a_name_that_is_no_text_is_told_and_blocks_nothing(memory: Memory) -> No
     done = call(memory, "lint")
     assert done.returncode == 4
     assert done.stdout.decode().count("[name-not-text]") == 2
-    assert [p["code"] for p in answer(memory, "status")["problems"]] == ["name-not-text"] * 2
+    assert r"global/bad\xff.md: " in done.stdout.decode()
+    found = answer(memory, "status")["problems"]
+    assert [p["code"] for p in found] == ["name-not-text"] * 2
+    assert [p["path"] for p in found] == [r"global/bad\xff.md", r"global/dir\xff"]
+    checks = {c["name"]: c["evidence"] for c in answer(memory, "doctor")["checks"]}
+    assert r"global/bad\xff.md [name-not-text]" in checks["files"]
     assert os.path.exists(bad)
 
 

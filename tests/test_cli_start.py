@@ -82,6 +82,13 @@ def test_the_commands_below_project_have_a_help(machine: Memory, name: str) -> N
     assert b"--json" in done.stdout
 
 
+@pytest.mark.parametrize("group", [(), ("project",)])
+def test_a_bare_call_shows_the_help(machine: Memory, group: tuple[str, ...]) -> None:
+    done = call(machine, *group)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == call(machine, *group, "--help").stdout
+
+
 # --- completion ------------------------------------------------------------------------------
 
 

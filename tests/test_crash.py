@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from memsync import errors
+from memsync.contract.changes import CorrectInput
+from memsync.contract.memories import ManageQuery
 from tests.conftest import Memory
 from tests.disturbed import acts_of, copy_of, killed_at, quick_folder
 from tests.operations import (
@@ -108,6 +110,23 @@ def test_a_git_that_dies_at_the_commit_leaves_nothing_changed(
     real_git(memory)
     OPERATIONS["remember"](memory)
     assert_whole(memory)
+
+
+def test_a_folder_in_the_place_of_a_file_does_not_stop_an_undo(template: Path, place: Path) -> None:
+    copy_of(template, place)
+    memory = at(place)
+    entry = memory.provider().query(ManageQuery()).records[0]
+    path = memory.home / entry.path
+    script = f'rm "{path}"; mkdir "{path}"; touch "{path}/mine"; exit 1'
+    wrapped_git(memory, COMMITTING.format(script))
+    with pytest.raises(errors.GitFailed):
+        memory.provider().apply(CorrectInput(entry.record.id, "another text"))
+    assert (path / "mine").exists()
+    assert not (memory.home / ".git/memsync/intent").exists()
+    assert not (memory.home / ".git/memsync/undo").exists()
+    real_git(memory)
+    OPERATIONS["remember"](memory)
+    assert (path / "mine").exists()
 
 
 def _staged(memory: Memory) -> str:

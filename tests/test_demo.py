@@ -158,7 +158,7 @@ def test_what_the_shell_of_the_person_says_about_git_does_not_reach_the_demo(
     }
     stage = demo.prepare(str(machine.root), variables, "en", quiet=True)
     told = stage.run("status", status=4)
-    assert told.startswith(f"Memory in {machine.root}/memory\n")
+    assert told.split()[:3] == ["Memory", "in", f"{machine.root}/memory"]
     assert machine.git("status", "--porcelain", folder=theirs) == ""
 
 
@@ -200,6 +200,30 @@ def test_what_people_do_first_works_in_the_order_of_the_readme(memory: Memory) -
         if words[0] in ("retrieve", "search", "list"):
             assert "Use pnpm, never npm" in told
     assert (machine.home / "memsync.yaml").is_file()
+
+
+def test_what_an_agent_is_told_to_run_works(memory: Memory, project: Path) -> None:
+    memory.remember("Use pnpm, never npm", project, paths=("web/**",))
+    section = README.partition("## Give it to an agent")[2].partition("\n## ")[0]
+    (command,) = re.findall(r"^    memsync (.+)$", section, re.MULTILINE)
+    done = memory.run(*shlex.split(command), folder=project)
+    assert b"Use pnpm, never npm" in done.stdout, done.stderr
+
+
+def test_the_copy_that_the_readme_makes_is_a_whole_memory(memory: Memory) -> None:
+    section = README.partition("## Keep a copy")[2].partition("\n## ")[0]
+    block = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[0]
+    cloned, begun = re.findall(r"`((?:git clone|memsync init)[^`]*)`", section)
+    remote = memory.root / "remote.git"
+    memory.git("init", "-q", "--bare", str(remote), folder=memory.root)
+    first = memory.remember("Prefer tabs").record.id
+    for script, home in ((block, memory.home), (cloned, memory.root / "other")):
+        here = script.replace("~/.memsync", str(home))
+        here = here.replace("git@example.org:you/memory.git", str(remote))
+        subprocess.run(["sh", "-ec", here], env=memory.variables, cwd=memory.root, check=True)
+    other = Memory(memory.root, {**memory.variables, "MEMSYNC_HOME": str(memory.root / "other")})
+    assert other.run(*begun.split()[1:]).returncode == 0
+    assert other.json("show", first)["record"]["title"] == "Prefer tabs"
 
 
 def test_the_readme_names_only_files_that_are_there() -> None:

@@ -503,7 +503,7 @@ def test_what_weighs_more_comes_first(memory: Memory, project: Path) -> None:
     memory.remember("begin", project)
     key = memory.provider().query(ManageQuery()).records[0].record.project_key
     memory.provider().apply(ForgetInput("begin"))
-    supported = (seen(1, "a"), seen(2, "b"), replace(seen(3, "c"), change_id="c3"))
+    supported = (seen(1, "a"), seen(2, "b"), seen(3, "c")._replace(change_id="c3"))
     trial = replace(INFERRED, id=number(1), title="Trial", evidence=supported)
     inferred = replace(BASE, id=number(2), title="Inferred", authority=Authority.INFERRED)
     explicit = replace(BASE, id=number(3), title="Explicit")
@@ -533,7 +533,7 @@ def test_what_weighs_more_comes_first(memory: Memory, project: Path) -> None:
 
 
 def _setting(memory: Memory, project: Path) -> None:
-    assert call(memory, "config", "retrieval", "false").returncode == 0
+    assert call(memory, "config", "memory.retrieval", "false").returncode == 0
 
 
 def _pause(memory: Memory, project: Path) -> None:
@@ -616,7 +616,7 @@ def any_record(n: int, chance: random.Random) -> Record:
         authority=Authority.INFERRED if inferred else Authority.EXPLICIT,
         lifecycle=pick([*([Lifecycle.PROVEN] * 5), Lifecycle.TRIAL, Lifecycle.SUPERSEDED]),
         selectors=selectors,
-        evidence=pick([(), (seen(1, "a"),), (seen(1, "a"), replace(seen(2, "b"), change_id="b2"))]),
+        evidence=pick([(), (seen(1, "a"),), (seen(1, "a"), seen(2, "b")._replace(change_id="b2"))]),
         valid_until=pick((*MOSTLY, EARLIER, LATER)),
         paused=chance.random() < 0.1,
         conflict=(ConflictEntry("body", "other"),) if chance.random() < 0.1 else (),

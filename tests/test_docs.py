@@ -171,8 +171,7 @@ def test_the_numbers_in_the_prose_of_the_format_are_the_codes() -> None:
 
 def test_the_settings_are_those_that_are_read() -> None:
     stated = column(FORMAT, "## The other files")
-    known = [".".join(way) for way, _, _, _ in config.NAMES.values()]
-    assert sorted(stated) == sorted(["format", "generation", "salts", *known])
+    assert sorted(stated) == sorted(["format", "generation", "salts", *config.NAMES])
     example = next(e for e in examples() if e[0] == layout.SETTINGS)
     data = parse_yaml(example[1], example[0]).data
     settings = config.Settings.from_data(data)
@@ -310,6 +309,14 @@ def test_every_command_is_told_with_the_meaning_of_each_option() -> None:
         for name in listed:
             assert f"\n### {name}\n" in text
     assert [line for line in text.splitlines() if line.endswith("|  |")] == []
+
+
+def test_the_examples_of_commands_are_of_the_command_they_stand_at() -> None:
+    for name, examples in generate.EXAMPLES.items():
+        assert f"\n### {name}\n" in page("docs/commands.md")
+        for called in examples:
+            assert called.startswith(f"memsync {name}")
+            assert wrong_with(called) == ""
 
 
 # --- errors ----------------------------------------------------------------------------------

@@ -92,6 +92,13 @@ def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(st.none(), strategy)
 
 
+def parts(kind: Any, /, **chosen: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Parts of a record: texts, where nothing else is chosen."""
+    defaults = kind._field_defaults
+    texts = {name: maybe(TEXTS) if name in defaults else TEXTS for name in kind._fields}
+    return st.builds(kind, **{**texts, "extra": EXTRA, **chosen})
+
+
 RECORDS = st.builds(
     Record,
     id=st.just(ID),
@@ -108,16 +115,7 @@ RECORDS = st.builds(
     lifecycle=st.sampled_from(Lifecycle),
     selectors=st.builds(Selectors, paths=SHORT, tasks=SHORT, operations=SHORT, phases=SHORT),
     evidence=st.lists(
-        st.builds(
-            Evidence,
-            key=TEXTS,
-            kind=TEXTS,
-            change_id=maybe(TEXTS),
-            summary=maybe(TEXTS),
-            success=maybe(st.booleans()),
-            observed_at=maybe(TIMES),
-            extra=EXTRA,
-        ),
+        parts(Evidence, kind=TEXTS, success=maybe(st.booleans()), observed_at=maybe(TIMES)),
         max_size=3,
     ).map(tuple),
     created=maybe(TIMES),
@@ -129,14 +127,10 @@ RECORDS = st.builds(
     valid_until=maybe(TIMES),
     reason=maybe(TEXTS),
     epoch=st.integers(0, 5),
-    source=maybe(st.builds(Source, kind=maybe(TEXTS), device=maybe(TEXTS), extra=EXTRA)),
-    episode=maybe(st.builds(Episode, situation=maybe(TEXTS), lesson=maybe(TEXTS))),
-    application=maybe(
-        st.builds(Application, id=TEXTS, at=maybe(TIMES), outcome=maybe(st.sampled_from(Outcome)))
-    ),
-    conflict=st.lists(
-        st.builds(ConflictEntry, field=TEXTS, text=maybe(TEXTS), updated=maybe(TIMES)), max_size=2
-    ).map(tuple),
+    source=maybe(parts(Source)),
+    episode=maybe(parts(Episode)),
+    application=maybe(parts(Application, at=maybe(TIMES), outcome=maybe(st.sampled_from(Outcome)))),
+    conflict=st.lists(parts(ConflictEntry, updated=maybe(TIMES)), max_size=2).map(tuple),
     paused=st.booleans(),
     allow=SHORT,
     extra=EXTRA,

@@ -54,7 +54,7 @@ def everyday(memory: Memory, **options: object) -> None:
     number = first["record"]["id"]
     for arguments in (
         ("correct", number, "Prefer spaces"),
-        ("config", "learning", "false"),
+        ("config", "memory.learning", "false"),
         ("forget", "By hand"),
         ("rollback", number),
         ("doctor", "--fix"),

@@ -127,11 +127,14 @@ def test_the_versions_before_a_forget_and_after_a_rollback_are_told(memory: Memo
 
 
 def test_a_rollback_goes_one_version_back_and_is_itself_a_version(memory: Memory) -> None:
-    wanted, _ = three_versions(memory)
+    wanted, kept = three_versions(memory)
     before = memory.commits()
     applied = memory.provider().apply(RollbackInput(wanted))
     assert applied.entry is not None
     assert (applied.entry.record.body, memory.commits()) == ("two", before + 1)
+    (back,) = [notice for notice in applied.notices if notice.code == "went-back-to"]
+    assert (back.facts[0], back.facts[2]) == (kept[1], "Title")
+    assert back.facts[1][:4].isdigit()
     assert len(subjects(memory, wanted)) == 4
     # Rolled back once more it returns to what stood before: nothing is ever out of reach.
     applied = memory.provider().apply(RollbackInput(wanted))
@@ -145,6 +148,7 @@ def test_a_rollback_to_a_version_of_before_the_forget(memory: Memory) -> None:
     applied = memory.provider().apply(RollbackInput(wanted, to=revisions[2]))
     assert applied.entry is not None
     assert (applied.entry.record.body, applied.entry.record.epoch) == ("one", 1)
+    assert [n.facts[0] for n in applied.notices if n.code == "went-back-to"] == [revisions[2]]
 
 
 def test_a_rollback_that_was_made_from_an_older_state_is_refused(memory: Memory) -> None:

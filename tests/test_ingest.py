@@ -631,6 +631,35 @@ def test_where_git_is_in_the_middle_of_something_nothing_is_touched_and_reads_go
     assert after == before
 
 
+# --- files that Git's index was told to drop -------------------------------------------------
+
+
+def test_a_file_that_git_was_told_to_drop_and_that_stands_here_is_put_back(memory: Memory) -> None:
+    entries = [memory.remember(f"Text {word}") for word in ("one", "two", "three")]
+    memory.write(entries[1].path, memory.read(entries[1].path).replace("Text two", "Text 2"))
+    memory.write(entries[2].path, "---\na: [\n---\n")
+    paths = [entry.path for entry in entries]
+    memory.git("rm", "-q", "--cached", "README.md", *paths)
+    status = memory.provider().status()
+    assert [w.code for w in status.attention] == ["taken-from-index"]
+    assert all(path in status.attention[0].facts[0] for path in paths)
+    assert status.pending == 2
+    notices = memory.provider().apply(RememberInput("More", scope=Scope.GLOBAL)).notices
+    assert [w.code for w in notices] == ["put-back-in-index"]
+    assert memory.git("status", "--short") == f" M {paths[2]}"
+    assert memory.git("show", "HEAD~1", "--name-status", "--format=").split() == ["M", paths[1]]
+    assert memory.provider().query(ManageQuery(forgotten=True)).forgotten == ()
+
+
+def test_a_commit_that_drops_a_file_that_stands_here_is_no_forget(memory: Memory) -> None:
+    entry = memory.remember("Text one")
+    memory.git("rm", "-q", "--cached", entry.path)
+    memory.git("commit", "-q", "-m", "dropped")
+    assert ingest(memory).paths == (entry.path,)
+    assert listed(memory)[entry.path].record.id == entry.record.id
+    assert memory.provider().query(ManageQuery(forgotten=True)).forgotten == ()
+
+
 # --- edits that meet a write ---------------------------------------------------------------
 
 

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from memsync import config, errors
 from memsync.cli import labels, phrases
+from memsync.cli.app import COMMANDS
 from memsync.language import Translate, choose, translator
 from tests import catalogues
+from tests.asking import call, widths
 from tests.conftest import Memory, make_project
 
 CHINESE = {"LANG": "zh_CN.UTF-8"}
@@ -276,7 +278,7 @@ NAMES = {
         "branch",
         "main",
         "origin",
-        "sparse-checkout",
+        *("git-index", "git-objects", "fsck", "git-locks", "sparse-checkout"),
         "index",
         "files",
         "crash",
@@ -284,13 +286,27 @@ NAMES = {
     ),
     *("gitattributes", "gitignore", "language", "learning", "retrieval", "zh-CN", "true"),
     *("scope", "title", "tags", "lifecycle", "global", "nowhere", "project", "YAML", "trial"),
-    *("proven", "superseded", "Git", "memsync", "expand", "lint", "front", "matter"),
+    *("proven", "superseded", "Git", "memory", "memsync", "expand", "lint", "front", "matter"),
 }
 
 
 def labels_in_english(text: str) -> list[str]:
     words = re.findall(r"[A-Za-z][A-Za-z-]+", DATA.sub(" ", text))
     return [word for word in words if word not in NAMES]
+
+
+def test_the_help_speaks_chinese_and_fits(machine: Memory) -> None:
+    calls: list[tuple[str, ...]] = [(), *((name,) for group in COMMANDS.values() for name in group)]
+    calls += [("inbox", name) for name in ("list", "accept", "reject")]
+    calls += [("project", name) for name in ("show", "list", "alias")]
+    for called in calls:
+        english = call(machine, *called, "--help").stdout.decode()
+        told = call(machine, *called, "--help", variables=CHINESE).stdout.decode()
+        assert max(widths(told)) <= 100
+        assert re.findall(r"--?[a-z-]+", english)[:3] == re.findall(r"--?[a-z-]+", told)[:3]
+        for line in told.splitlines():
+            words = re.findall(r"(?<![-\w$.|`])[A-Za-z][a-z]+(?= [a-z])", line)
+            assert not words or re.search("[\u4e00-\u9fff]", line), (called, line)
 
 
 def test_no_command_shows_an_english_label_to_who_speaks_chinese(memory: Memory) -> None:
@@ -374,5 +390,5 @@ def test_one_of_a_thing_is_not_called_many(memory: Memory) -> None:
     assert told == f"Wrote {len(exported.splitlines())} lines\n"
     told = memory.run("import", str(stream)).stdout.decode()
     assert told.startswith("Imported 0 files; ")
-    shown = memory.run("list", folder=project).stdout.decode()
+    shown = memory.run("show", "Only this one", folder=project).stdout.decode()
     assert "1 piece of evidence" in shown

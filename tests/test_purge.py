@@ -56,6 +56,7 @@ def keep(memory: Memory) -> str:
     path.write_text(path.read_text() + f"by hand, {SECRET} again\n")
     memory.git("commit", "-q", "-a", "-m", f"I noted {SECRET} myself")
     memory.store().ingest()
+    memory.write(".git/TAG_EDITMSG", f"begun and given up: {SECRET}\n")
     profile = memory.home / "profile.md"
     profile.write_text(profile.read_text() + "a note of mine\n")
     memory.remember("A third one\nthird text")
@@ -180,6 +181,8 @@ def test_other_branches_and_tags_are_rewritten_too(memory: Memory) -> None:
 def test_a_branch_that_was_begun_anew_is_purged_with_what_it_left(memory: Memory) -> None:
     wanted = keep(memory)
     memory.git("update-ref", "-d", "refs/heads/main")
+    memory.git("add", "--all")
+    memory.git("commit", "-q", "-m", "begun anew")
     memory.store().ingest()
     assert SECRET in memory.provider().query(ProfileQuery()).text
     for_good(memory, wanted)
@@ -218,6 +221,55 @@ def test_a_remote_that_was_not_reached_is_named_and_needs_attention(memory: Memo
     assert "origin" in done.stderr.decode()
     assert traces(memory) == []
     assert memory.git("for-each-ref", "refs/remotes") == ""
+
+
+def test_messages_of_the_person_lose_the_lines_and_what_stays_is_named(memory: Memory) -> None:
+    line = f"the word is {SECRET}"
+    entry = memory.remember(f"{TITLE}\n{line} x7-{SECRET}")
+    tip = memory.git("rev-parse", "HEAD")
+    memory.git("commit", "-q", "--allow-empty", "-m", f"as I noted:\n\n> {line} x7-{SECRET} <")
+    memory.git("tag", "-a", "-m", f"when {line} x7-{SECRET}", "whole")
+    memory.git("tag", "-a", "-m", f"about x7-{SECRET}", "a-word")
+    memory.git("notes", "add", "-m", f"{line} x7-{SECRET}", tip)
+    memory.git("commit", "-q", "--allow-empty", "-m", f"x7-{SECRET} again")
+    memory.git("update-ref", "refs/original/refs/heads/main", tip)
+    memory.write("notes.txt", f"Staged: {line} x7-{SECRET}\n")
+    memory.git("add", "notes.txt")
+    applied = memory.provider().apply(ForgetInput(entry.record.id, permanent=True))
+    told = sorted(applied.notices)
+    assert [w.code for w in told] == [
+        *("file-not-reached", "message-not-reached", "note-not-reached", "tag-not-reached")
+    ]
+    assert told[2].facts == (tip[:12],)
+    assert told[3].facts == ("a-word",)
+    assert SECRET in memory.git("show", "-s", "--format=%B", told[1].facts[0])
+    assert "refs/original" in memory.git("for-each-ref")
+    assert entry.record.id in memory.git("for-each-ref", "--format=%(contents)", "refs/tags/whole")
+    memory.git("notes", "remove", tip)
+    memory.git("update-ref", "-d", "refs/notes/commits")
+    memory.git("tag", "-d", "a-word")
+    memory.git("rm", "-q", "--cached", "notes.txt")
+    memory.git("prune", "--expire=now")
+    (memory.home / "notes.txt").unlink()
+    found = [trace for trace in traces(memory) if "an object" in trace]
+    assert found == [f"an object: {SECRET}"]  # the one message that was named
+    assert_whole(memory)
+
+
+def test_a_line_that_another_memory_has_is_named(memory: Memory) -> None:
+    entry = memory.remember(f"{TITLE}\nthe word is {SECRET}")
+    other = memory.remember(f"Another one\nthe word is {SECRET}")
+    done = memory.run("forget", entry.record.id, "--permanent")
+    assert done.returncode == 4
+    assert other.path in done.stderr.decode()
+
+
+def test_a_tag_of_a_file_stays_where_it_is(memory: Memory) -> None:
+    memory.git("tag", "a-file", "HEAD:memsync.yaml")
+    blob = memory.git("rev-parse", "a-file")
+    for_good(memory, keep(memory))
+    assert memory.git("rev-parse", "a-file") == blob
+    assert traces(memory) == []
 
 
 def test_a_note_without_its_forget_touches_nothing(memory: Memory) -> None:

@@ -18,6 +18,9 @@ def advice(code: str, translate: Translate) -> str:
         "inside-other-work-tree": _("Set MEMSYNC_HOME to a folder outside of it."),
         "newer-format": _("Update memsync on this machine; nothing was touched."),
         "owned-by-other": _("Run memsync as that user, or set MEMSYNC_HOME to your own folder."),
+        "repository-damaged": _("`memsync doctor` tells what is damaged, and what helps."),
+        "current-folder-gone": _("Go to a folder that exists, or name one with -C."),
+        "answer-lost": _("Do not repeat it; `memsync status` and `memsync list` show what is."),
         "repository-state": _("Finish or leave that with git first; your files are untouched."),
         "home-unknown": _("Set MEMSYNC_HOME to the folder of your memory."),
         "broken-file": _(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memsync import errors
+from memsync import errors, record
 from memsync.cli import labels, phrases
-from memsync.cli.screen import give, note, safe, say, style, whys, width, wrapped
+from memsync.cli.screen import give, note, safe, say, style, tell, whys, width, wrapped
 from memsync.cli.session import Session
 from memsync.contract.codec import to_json
 
@@ -35,11 +36,13 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 
 def text_of(entry: Entry) -> str:
     """A memory's title and text, as one text."""
-    return "\n\n".join(part for part in (entry.record.title, entry.record.body) if part)
+    item = entry.record
+    return "\n\n".join(part for part in (item.title, record.beyond_title(item)) if part)
 
 
 def tell_applied(session: Session, applied: Applied, sentence: str) -> int:
     """Tell what an operation did; returns the exit status."""
+    session.changed = bool(applied.commit or applied.changed or applied.taken_in)
     attention = [n for n in applied.notices if n.code in _NEEDS_ATTENTION]
     if session.as_json:
         entry = applied.entry
@@ -66,12 +69,24 @@ def tell_applied(session: Session, applied: Applied, sentence: str) -> int:
     return int(errors.Exit.ATTENTION) if attention else 0
 
 
+def apart(name: str, given: object, *others: tuple[str, object]) -> None:
+    """Refuse options that would be passed over beside another one. Raises UsageWrong."""
+    for other, beside in others:
+        if given not in (None, False) and beside not in (None, False):
+            raise errors.UsageWrong(detail=f"{name} does not go with {other}")
+
+
 _NEEDS_ATTENTION = {
     "too-many-deletions",
     "edit-would-damage",
     "forgotten-for-good",
     "profile-edit-kept",
     "remote-not-reached",
+    "tag-not-reached",
+    "message-not-reached",
+    "note-not-reached",
+    "file-not-reached",
+    "more-not-reached",
     "purge-unfinished",
 }
 
@@ -79,7 +94,7 @@ _NEEDS_ATTENTION = {
 def text_from(argument: str | None, option: str | None) -> str:
     """The text of a command: its argument, ``--text``, or standard input.
 
-    Raises TextEmpty, TextNotReadable.
+    Raises TextEmpty, TextNotReadable, UsageWrong.
     """
     if argument is not None and option is not None:
         raise errors.UsageWrong(detail="give one text, not two")
@@ -91,6 +106,11 @@ def text_from(argument: str | None, option: str | None) -> str:
     raw = sys.stdin.buffer.read(_INPUT_LIMIT + 1)
     if len(raw) > _INPUT_LIMIT:
         raise errors.TextNotReadable(detail=f"it has more than {_INPUT_LIMIT} bytes")
+    return decoded(raw)
+
+
+def decoded(raw: bytes) -> str:
+    """Bytes as text. Raises TextNotReadable."""
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
@@ -98,15 +118,27 @@ def text_from(argument: str | None, option: str | None) -> str:
         raise errors.TextNotReadable(detail=detail) from error
 
 
-def show_card(session: Session, entry: Entry) -> None:
-    """One memory in two lines."""
-    room = width()
-    title = wrapped(safe(entry.record.title), room - 22).splitlines() or [""]
+def show_card(session: Session, entry: Entry, place: bool = True) -> None:
+    """One memory in two lines; ``place`` says where it holds, too."""
+    _ = session.translate
+    title = wrapped(safe(entry.record.title), width() - 22).splitlines() or [""]
     say(f"  {style(entry.record.id, fg='cyan')}  {title[0]}")
     for line in title[1:]:
         say(" " * 22 + line)
-    for line in wrapped(safe(labels.card(entry, session.translate)), room - 22).splitlines():
-        say(" " * 22 + style(line, dim=True))
+    parts = [labels.scope_of(entry.record, _)] if place else []
+    line = " · ".join([*parts, labels.card(entry, _)])
+    tell(f"    {safe(line)}", dim=True)
+
+
+def tell_left_out(session: Session, broken: Sequence[str]) -> None:
+    """Say that files could not be read, so that an answer without them does not look whole."""
+    if broken:
+        told = session.translate.counted(
+            "{} file cannot be read and is left out; `memsync status` names it",
+            "{} files cannot be read and are left out; `memsync status` names them",
+            len(broken),
+        )
+        note(told)
 
 
 def show_entry(session: Session, entry: Entry) -> None:
@@ -115,8 +147,9 @@ def show_entry(session: Session, entry: Entry) -> None:
     item = entry.record
     room = width()
     say(style(wrapped(safe(item.title), room), bold=True))
-    if item.body:
-        say(wrapped(safe(item.body), room))
+    text = record.beyond_title(item)
+    if text:
+        say(wrapped(safe(text), room))
     say()
     for label, value in _details(entry, session):
         lines = wrapped(safe(value), room - 18).splitlines() or [""]

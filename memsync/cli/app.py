@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import sys
@@ -21,7 +20,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("memories", "Show one memory whole."),
         "search": ("memories", "Find memories by words."),
         "edit": ("memories", "Open a memory in your editor."),
-        "correct": ("changes", "Put another text in a memory's place."),
+        "correct": ("changes", "Put another text, or other details, in a memory's place."),
         "forget": ("changes", "Forget a memory; --permanent also removes its history."),
         "rollback": ("changes", "Bring back an earlier version, or a forgotten memory."),
         "history": ("changes", "Show the versions of a memory."),
@@ -56,8 +55,20 @@ _WHERE = {name: module for group in COMMANDS.values() for name, (module, _) in g
 _BRIEF = {name: text for group in COMMANDS.values() for name, (_, text) in group.items()}
 
 
+class Context(click.Context):
+    """A call whose help speaks the person's language."""
+
+    def make_formatter(self) -> click.HelpFormatter:
+        """What writes the help."""
+        from memsync.cli.spoken import Formatter
+
+        return Formatter(width=self.terminal_width, max_width=self.max_content_width)
+
+
 class Program(click.Group):
     """A group whose commands are imported when they are called, not when help is shown."""
+
+    context_class = Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order of the groups."""
@@ -72,6 +83,10 @@ class Program(click.Group):
 
         found = getattr(import_module(f"memsync.cli.{module}"), f"{cmd_name}_command")
         assert isinstance(found, click.Command)
+        found.context_class = Context
+        for inner in getattr(found, "commands", {}).values():
+            inner.context_class = Context
+            inner.short_help = inner.help  # click would cut it
         return found
 
     def resolve_command(
@@ -110,12 +125,16 @@ class Program(click.Group):
 def program(ctx: click.Context, folder: str | None, as_json: bool) -> None:
     """Memory for coding agents: Markdown files in a Git repository that you own.
 
-    Every COMMAND takes PATH, a folder of the code project, or -C PATH; the default is here.
+    Every COMMAND takes -C PATH, a folder of the code project; the default is here.
     """
     from memsync.cli.session import Session
 
     ctx.obj = Session(os.environ, folder=folder, as_json=as_json)
     ctx.call_on_close(ctx.obj.close)
+
+
+#: A group that was called without a command, whose help answers; older clicks print it themselves.
+_BARE: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -124,7 +143,6 @@ def run(arguments: Sequence[str]) -> int:
     _ready_streams()
     try:
         result = _called([*arguments])
-        sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except errors.MemsyncError as error:
         return _told(error, as_json)
@@ -132,6 +150,9 @@ def run(arguments: Sequence[str]) -> int:
         return done.exit_code
     except click.Abort:
         return _told(errors.Interrupted(), as_json)
+    except _BARE as bare:
+        click.echo(bare.format_message())
+        return 0
     except click.ClickException as error:
         return _wrong_call(error, as_json)
     except KeyboardInterrupt:
@@ -142,6 +163,8 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except OSError as error:
         detail = error.strerror or str(error)
+        if error.filename is None and isinstance(error, FileNotFoundError):
+            return _told(errors.CurrentFolderGone(), as_json)  # nothing else is sought without name
         if error.filename is None:  # what reads and writes files names them: this is our output
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _told(errors.CannotWrite(path="stdout", detail=detail), as_json)
@@ -154,7 +177,15 @@ def _called(arguments: list[str]) -> Any:
     if "_MEMSYNC_COMPLETE" in os.environ:
         return program.main(args=arguments, prog_name="memsync", standalone_mode=False)
     with program.make_context("memsync", arguments) as context:
-        return program.invoke(context)
+        try:
+            result = program.invoke(context)
+            sys.stdout.flush()
+            return result
+        except OSError as error:
+            if error.filename or isinstance(error, BrokenPipeError) or not context.obj.changed:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise errors.AnswerLost(detail=error.strerror or str(error)) from error
 
 
 def _ready_streams() -> None:
@@ -176,8 +207,7 @@ def _ready_streams() -> None:
 def _told(error: errors.MemsyncError, as_json: bool) -> int:
     from memsync.cli.screen import tell_error
 
-    with contextlib.suppress(BrokenPipeError):
-        tell_error(error, as_json)
+    tell_error(error, as_json)
     return int(error.exit_status)
 
 
@@ -188,6 +218,6 @@ def _wrong_call(error: click.ClickException, as_json: bool) -> int:
     context = getattr(error, "ctx", None)
     if context is not None and not as_json:
         _ = words()
-        note("  " + context.get_usage().replace("Usage:", _("Usage:"), 1))
+        note("  " + context.get_usage())
         note("  " + _("`{} --help` says more.").replace("{}", context.command_path))
     return int(errors.Exit.USAGE)

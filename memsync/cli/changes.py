@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shlex
-import subprocess
-import tempfile
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from memsync import errors
+from memsync import errors, record
 from memsync.cli import labels
-from memsync.cli.answers import entry_json, show_card, tell_applied, text_from
-from memsync.cli.screen import columns, give, safe, say, style, table, width, wrapped
+from memsync.cli.answers import apart, decoded, entry_json, show_card, tell_applied, text_from
+from memsync.cli.details import detail_options, typed
+from memsync.cli.editor import content, edit
+from memsync.cli.screen import columns, give, note, safe, say, style, table, width, wrapped
 from memsync.cli.session import MemoryId, Session, with_session
-from memsync.contract.changes import CorrectInput, ForgetInput, ResolveInput, RollbackInput
+from memsync.contract.changes import (
+    Applied,
+    CorrectInput,
+    ForgetInput,
+    ResolveInput,
+    RollbackInput,
+)
 from memsync.contract.codec import to_json
 from memsync.contract.memories import ConflictsQuery, ExpandQuery, HistoryQuery, ManageQuery
 
@@ -26,7 +33,7 @@ _EXPECT = click.option("--expect", metavar="REV", help="Refuse if the memory is 
 @click.argument("memory", metavar="ID", type=MemoryId())
 @click.argument("text", required=False)
 @click.option("--text", "text_option", help="The text, instead of TEXT.")
-@click.option("--title", help="A new title.")
+@detail_options
 @click.option("--supersede", is_flag=True, help="Keep the old memory as superseded.")
 @_EXPECT
 @with_session
@@ -35,13 +42,26 @@ def correct_command(
     memory: str,
     text: str | None,
     text_option: str | None,
-    title: str | None,
     supersede: bool,
     expect: str | None,
+    **options: Any,
 ) -> int:
-    """Put TEXT in the place of what a memory says; the old text stays in its history."""
-    given = text_from(text, text_option)
-    wanted = CorrectInput(memory, given, title, supersede, expect, session.here(memory))
+    """Put TEXT, or what the options say, in the place of what a memory holds.
+
+    The old version stays in its history. Options change only what they name; a list takes the
+    place of the old one, and an empty value ('') takes it away. With neither TEXT nor such an
+    option, the text is read from standard input.
+    """
+    more = any(given not in (None, ()) for given in options.values())
+    given = None if more and text is None and text_option is None else text_from(text, text_option)
+    wanted = CorrectInput(
+        memory,
+        given,
+        supersede=supersede,
+        expected_revision=expect,
+        project=session.here(memory),
+        **typed(options),
+    )
     applied = session.provider.apply(wanted)
     assert applied.entry is not None
     sentence = session.translate("Corrected {}").replace("{}", applied.entry.record.id)
@@ -59,6 +79,7 @@ def forget_command(
 ) -> int:
     """Forget a memory. `rollback` brings it back, unless it was forgotten with --permanent."""
     _one_of(memory, missing)
+    apart("--missing", missing, ("--permanent", permanent), ("--expect", expect))
     wanted = ForgetInput(memory, permanent, missing, expect, session.here(memory))
     applied = session.provider.apply(wanted)
     _ = session.translate
@@ -91,8 +112,12 @@ def _one_of(memory: str | None, missing: bool) -> None:
 def rollback_command(
     session: Session, memory: str | None, to: str | None, missing: bool, expect: str | None
 ) -> int:
-    """Bring back an earlier version of a memory, or a forgotten memory."""
+    """Bring back an earlier version of a memory, or a forgotten memory.
+
+    This makes a new version, so a second rollback goes back again; --to goes further back.
+    """
     _one_of(memory, missing)
+    apart("--missing", missing, ("--to", to), ("--expect", expect))
     wanted = RollbackInput(memory, to, missing, expect, session.here(memory))
     applied = session.provider.apply(wanted)
     _ = session.translate
@@ -205,12 +230,11 @@ def resolve_command(
     expect: str | None,
 ) -> int:
     """Settle the conflict of a memory: --take N, --text TEXT or --edit."""
-    if by_editor:
-        text = _edited(session, memory)
-    if take is None and text is None:
+    apart("--edit", by_editor, ("--text", text))
+    if take is None and text is None and not by_editor:
         raise errors.UsageWrong(detail="give --take, --text or --edit")
     wanted = ResolveInput(memory, take, text, expect, session.here(memory))
-    applied = session.provider.apply(wanted)
+    applied = _by_editor(session, wanted) if by_editor else session.provider.apply(wanted)
     assert applied.entry is not None
     left = len(applied.entry.record.conflict)
     _ = session.translate
@@ -220,25 +244,29 @@ def resolve_command(
     return tell_applied(session, applied, told)
 
 
-def _edited(session: Session, memory: str) -> str:
-    """A text from the person's editor, which starts with both sides."""
-    chosen = session.variables.get("VISUAL") or session.variables.get("EDITOR")
-    if not chosen:
-        raise errors.EditorUnknown()
-    entry = session.provider.query(ExpandQuery(memory))
-    sides = [entry.record.body, *(c.text or "" for c in entry.record.conflict)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "resolve.md")
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.write("\n\n".join(sides) + "\n")
-        try:
-            status = subprocess.run([*shlex.split(chosen), path], check=False).returncode
-        except (OSError, ValueError) as error:
-            raise errors.EditorFailed(editor=chosen, detail=str(error)) from error
-        if status:
-            raise errors.EditorFailed(editor=chosen, detail=f"status {status}")
-        with open(path, encoding="utf-8") as stream:
-            return stream.read()
+def _by_editor(session: Session, wanted: ResolveInput) -> Applied:
+    """Settle with a text from the person's editor, which starts with all sides.
+
+    Where that fails, the text stays in a file that is named.
+    """
+    item = session.provider.query(ExpandQuery(wanted.id, wanted.project)).record
+    sides = "\n\n".join([item.body, *(c.text or "" for c in item.conflict)]) + "\n"
+    now = record.stamp(session.machine.environment.now()).replace(":", "")
+    effects = session.machine.store().effects
+    path = effects.keep_aside(f"resolve-{item.id}-{now}.md", sides.encode())
+    left = b""
+    try:
+        left = edit(session, path)
+        applied = session.provider.apply(replace(wanted, text=decoded(left)))
+    except errors.MemsyncError:
+        if content(path) == sides.encode():
+            os.unlink(path)
+        elif left and not session.as_json:
+            note(safe(session.translate("your text is kept in {}").replace("{}", path)))
+        raise
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    return applied
 
 
 @click.command("tombstones")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memsync.cli import phrases
 from memsync.language import Translate
-from memsync.record import Record, Scope
+from memsync.record import Record, Scope, instant
 
 if TYPE_CHECKING:
     from memsync.contract.memories import Forgotten
@@ -75,6 +75,9 @@ def notices(_: Translate) -> dict[str, str]:
     """What a command should tell beside its result; the facts fill the places."""
     return {
         "resembles": _("it resembles {0} ({1})"),
+        "already-known": _("nothing was written: {0} says this already"),
+        "known-before": _("{0} was known before; now it is your word, and in use"),
+        "went-back-to": _("it is again as in revision {0} of {1}: {2}"),
         "remembered-again": _("this was forgotten on {0}; now it is remembered again"),
         "scope-follows-folder": _("{0} was moved by hand: its scope is now {1}"),
         "too-many-deletions": _(
@@ -90,8 +93,28 @@ def notices(_: Translate) -> dict[str, str]:
         "profile-edit-kept": _("profile.md is generated; your edit was kept as {0}"),
         "profile-not-written": _("profile.md could not be written: {0}"),
         "remote-not-reached": _("the remote {0} still has the old history"),
+        "tag-not-reached": _("not reached: the tag {0} still has some of the text"),
+        "message-not-reached": _(
+            "not reached: the message of the commit {0} still has some of the text"
+        ),
+        "note-not-reached": _("not reached: a git note on {0} still has some of the text"),
+        "file-not-reached": _("not reached: {0} still has some of the text, here or in history"),
+        "more-not-reached": _("not reached: {0} more places"),
+        "put-back-in-index": _(
+            "Git's index did not have {0}, whose file is still there; it was put back. "
+            "`memsync forget` forgets a memory"
+        ),
+        "taken-from-index": _(
+            "Git's index does not have {0}, whose file is still there; the next write puts it "
+            "back. `memsync forget` forgets a memory"
+        ),
+        "index-missing": _("Git's index is missing; the next write makes it anew"),
+        "repository-damaged": _("the Git repository is damaged ({0}); `memsync doctor` tells more"),
         "repository-state": _("{0}; memsync does not write until that is over"),
         "open-conflict": _("{0} has an open conflict: {1}"),
+        "project-paused": _("the project {0} is paused: its tasks get nothing"),
+        "learning-off": _("learning is switched off in {0}"),
+        "retrieval-off": _("retrieval is switched off in {0}: tasks get nothing"),
         "purge-unfinished": _(
             "forgetting {0} for good is not finished; the next write finishes it"
         ),
@@ -107,10 +130,12 @@ def notice(why: Why, _: Translate) -> str:
 
 
 def _notice_fact(code: str, fact: str, _: Translate) -> str:
-    if code == "repository-state":
+    if code in ("repository-state", "repository-damaged", "taken-from-index", "put-back-in-index"):
         return phrases.said(fact, _)
     if code == "scope-follows-folder":
         return {"global": _("global"), "project": _("project")}.get(fact, fact)
+    if code == "went-back-to" and instant(fact):
+        return fact[:16].replace("T", " ")
     return day(fact) if code == "remembered-again" else fact
 
 
@@ -139,7 +164,7 @@ def card(entry: Entry, _: Translate) -> str:
         parts.append(item.category)
     parts.append(authorities(_)[item.authority])
     if entry.evidence_count:
-        parts.append(evidence(entry.evidence_count, _))
+        parts.append(_("evidence: {}").replace("{}", str(entry.evidence_count)))
     if entry.confirmed:
         parts.append(_("confirmed {}").replace("{}", day(entry.confirmed)))
     if entry.state != "active":

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
-from enum import StrEnum
 from typing import Any
 
 import click
@@ -13,13 +10,17 @@ import click
 from memsync import errors
 from memsync.cli import labels
 from memsync.cli.answers import (
+    apart,
     entry_json,
     show_card,
     show_entry,
     tell_applied,
+    tell_left_out,
     text_from,
     text_of,
 )
+from memsync.cli.details import detail_options, typed, values
+from memsync.cli.editor import edit
 from memsync.cli.screen import give, note, safe, say, style
 from memsync.cli.session import MemoryId, ProjectKey, Session, with_session
 from memsync.contract.changes import RememberInput
@@ -31,29 +32,12 @@ from memsync.record import Lifecycle, MemoryClass, MemoryType, Scope
 STATES = ("active", "candidate", "superseded", "conflict", "paused", "expired", "not-yet-valid")
 
 
-def _values(kind: type[StrEnum]) -> list[str]:
-    """The values of an enum: click would offer the names of its members."""
-    return [member.value for member in kind]
-
-
 @click.command("remember")
 @click.argument("text", required=False)
 @click.option("--text", "text_option", help="The text, instead of TEXT.")
-@click.option("--scope", type=click.Choice(_values(Scope)), help="Where it holds; default: here.")
+@click.option("--scope", type=click.Choice(values(Scope)), help="Where it holds; default: here.")
 @click.option("--project", type=ProjectKey(), help="A known project, instead of the folder's.")
-@click.option("--title", help="The title; default: the first line.")
-@click.option("--category", help="A word to group by, such as testing.")
-@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
-@click.option("--path", "paths", multiple=True, help="Only for these paths (as in .gitignore).")
-@click.option("--task", "tasks", multiple=True, help="Only for tasks with these words.")
-@click.option("--operation", "operations", multiple=True, help="Only for this operation.")
-@click.option("--phase", "phases", multiple=True, help="Only in this phase of work.")
-@click.option(
-    "--type", "memory_type", type=click.Choice(_values(MemoryType)), help="What kind it is."
-)
-@click.option("--class", "memory_class", type=click.Choice(_values(MemoryClass)), help="What of.")
-@click.option("--valid-from", help="The first day on which it holds.")
-@click.option("--valid-until", help="The last day on which it holds.")
+@detail_options
 @click.option("--language", help="The language of the text, such as zh-CN.")
 @click.option("--allow", multiple=True, help="A finding to accept; the memory notes it.")
 @with_session
@@ -63,25 +47,27 @@ def remember_command(
     text_option: str | None,
     scope: str | None,
     project: str | None,
-    memory_type: str | None,
-    memory_class: str | None,
     **options: Any,
 ) -> int:
-    """Keep TEXT: its first line is the title. Without TEXT it is read from standard input."""
+    """Keep TEXT: its first line is the title. Without TEXT it is read from standard input.
+
+    What is known already in the same words, and with all that is given beside them, is not
+    written twice; what was only concluded, or paused, comes into use.
+    """
+    apart("--scope global", scope == Scope.GLOBAL, ("--project", project))
     reference = ProjectRef(key=project) if project else session.project()
     wanted = RememberInput(
         text=text_from(text, text_option),
         project=reference if scope != Scope.GLOBAL else ProjectRef(),
         scope=Scope(scope) if scope else None,
-        memory_type=MemoryType(memory_type) if memory_type else None,
-        memory_class=MemoryClass(memory_class) if memory_class else None,
-        **options,
+        **typed(options),
     )
     applied = session.provider.apply(wanted)
     _ = session.translate
     assert applied.entry is not None
     item = applied.entry.record
-    sentence = _("Remembered {}: {}").format(item.id, labels.scope_of(item, _))
+    told = _("Remembered {}: {}") if applied.changed else _("Known already: {}: {}")
+    sentence = told.format(item.id, labels.scope_of(item, _))
     return tell_applied(session, applied, f"{sentence}\n  {item.title}")
 
 
@@ -90,23 +76,23 @@ def query_options(command: Any) -> Any:
     for option in reversed(
         (
             click.option("--all", "everything", is_flag=True, help="All projects, not only here."),
-            click.option("--scope", type=click.Choice(_values(Scope)), help="Only this scope."),
+            click.option("--scope", type=click.Choice(values(Scope)), help="Only this scope."),
             click.option("--project", type=ProjectKey(), help="Another project than here."),
             click.option(
                 "--type",
                 "memory_type",
-                type=click.Choice(_values(MemoryType)),
+                type=click.Choice(values(MemoryType)),
                 help="Only this type.",
             ),
             click.option(
                 "--class",
                 "memory_class",
-                type=click.Choice(_values(MemoryClass)),
+                type=click.Choice(values(MemoryClass)),
                 help="Only this class.",
             ),
             click.option(
                 "--lifecycle",
-                type=click.Choice(_values(Lifecycle)),
+                type=click.Choice(values(Lifecycle)),
                 help="Only this lifecycle.",
             ),
             click.option("--category", help="Only this category."),
@@ -135,6 +121,8 @@ def list_command(
     **options: Any,
 ) -> int:
     """List the memories of PATH's project (default: here) and those that hold everywhere."""
+    apart("--all", everything, ("--project", project), ("PATH", path))
+    apart("--project", project, ("PATH", path))
     reference = ProjectRef(key=project) if project else session.project(path)
     listing = session.provider.query(
         ManageQuery(
@@ -151,9 +139,11 @@ def list_command(
             records=[entry_json(entry) for entry in listing.records],
             elsewhere=listing.elsewhere,
             truncated=listing.truncated,
+            broken=[*listing.broken],
         )
         return 0
     show_list(session, listing)
+    tell_left_out(session, listing.broken)
     return 0
 
 
@@ -168,7 +158,7 @@ def show_list(session: Session, listing: Listing) -> None:
                 say()
             say(style(safe(where), bold=True))
             heading = where
-        show_card(session, entry)
+        show_card(session, entry, place=False)
     if not listing.records:
         say(_("No memories here yet."))
     if listing.truncated:
@@ -193,12 +183,14 @@ def search_command(session: Session, words: tuple[str, ...], here: bool, limit: 
         give(
             records=[entry_json(entry) for entry in listing.records],
             truncated=listing.truncated,
+            broken=[*listing.broken],
         )
         return 0
     if not listing.records:
         say(session.translate("Nothing found."))
     for entry in listing.records:
         show_card(session, entry)
+    tell_left_out(session, listing.broken)
     return 0
 
 
@@ -219,14 +211,17 @@ def show_command(session: Session, memory: str) -> int:
 @click.argument("memory", metavar="ID", type=MemoryId())
 @with_session
 def edit_command(session: Session, memory: str) -> int:
-    """Open the file of a memory in $VISUAL or $EDITOR, then take the edit in."""
+    """Open the file of a memory in your editor, then take the edit in.
+
+    The editor is $VISUAL, else $EDITOR, else git's core.editor, else vi.
+    """
     try:
         entry = session.provider.query(ExpandQuery(memory))
         path = entry.path
     except errors.BrokenFile as error:
         path = str(error.facts["path"])  # a broken file is what one wants to edit
     full = os.path.join(session.machine.home, path)
-    _run_editor(session, full)
+    edit(session, full)
     store = session.machine.store()
     taken = store.ingest()
     problems = [p for p in store.reader.problems() if p.path == path]
@@ -252,17 +247,3 @@ def edit_command(session: Session, memory: str) -> int:
             told = _("{} is gone, so the memory was forgotten; `memsync rollback` brings it back")
         say(safe(told.replace("{}", path)))
     return int(errors.Exit.ATTENTION) if broken or gone else 0
-
-
-def _run_editor(session: Session, path: str) -> None:
-    """Open the person's editor. Raises EditorUnknown, EditorFailed."""
-    chosen = session.variables.get("VISUAL") or session.variables.get("EDITOR")
-    if not chosen:
-        raise errors.EditorUnknown()
-    try:
-        command = shlex.split(chosen)
-        status = subprocess.run([*command, path], check=False).returncode
-    except (OSError, ValueError) as error:
-        raise errors.EditorFailed(editor=chosen, detail=str(error)) from error
-    if status:
-        raise errors.EditorFailed(editor=chosen, detail=f"status {status}")

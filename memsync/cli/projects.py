@@ -72,7 +72,8 @@ def _resolve(session: Session, path: str | None) -> tuple[Project, list[identity
     reader = session.machine.reader()
     known = reader.known_projects()
     folder = session.project(path).path or "."
-    found = identity.resolve(folder, known, session.variables)
+    home = reader.repo.real_git_dir if reader.repo else ""
+    found = identity.resolve(folder, known, session.variables, home)
     if found is None:
         raise errors.NotAProject(path=folder)
     return found, known

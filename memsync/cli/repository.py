@@ -8,8 +8,20 @@ import click
 
 from memsync import config, errors
 from memsync.cli import labels, phrases
-from memsync.cli.answers import tell_applied
-from memsync.cli.screen import give, note, safe, say, style, table, whys
+from memsync.cli.answers import apart, tell_applied
+from memsync.cli.screen import (
+    columns,
+    give,
+    note,
+    safe,
+    say,
+    style,
+    table,
+    tell,
+    whys,
+    width,
+    wrapped,
+)
 from memsync.cli.session import F, MemoryId, ProjectKey, Session, with_session
 from memsync.contract.changes import PauseInput, SettingsInput
 from memsync.contract.memories import Status
@@ -25,6 +37,7 @@ def init_command(session: Session) -> int:
 
     machine = session.machine
     begun = begin(machine.home, machine.environment, config.early_language(session.variables))
+    session.changed = begun.created or bool(begun.written)
     if session.as_json:
         give(
             home=begun.home,
@@ -67,6 +80,7 @@ def status_command(session: Session, path: str | None) -> int:
             projectName=found.project_name,
             learning=found.learning,
             retrieval=found.retrieval,
+            switchedOff=whys(found.switched_off),
             language=found.language,
         )
     else:
@@ -77,26 +91,27 @@ def status_command(session: Session, path: str | None) -> int:
 def _show_status(session: Session, found: Status) -> None:
     _ = session.translate
     names = labels.states(_)
-    say(safe(_("Memory in {}").replace("{}", found.home)))
+    tell(safe(_("Memory in {}").replace("{}", found.home)))
     counted = [(names.get(state, state), str(n)) for state, n in found.counts.items() if n]
     for line in table([(f"  {label}", number) for label, number in counted]):
         say(line)
     if not counted:
         say("  " + _("empty"))
-    project = found.project_name or _("none: this folder is in no Git repository")
+    project = found.project_name or _("none: this folder is in no code project")
     if found.project:
         project = f"{project} ({found.project})"
-    say(safe(_("Project here: {}").replace("{}", project)))
+    tell(safe(_("Project here: {}").replace("{}", project)))
     if found.pending:
         told = _("Edited by hand and not yet taken in: {}").replace("{}", str(found.pending))
         say(told)
-    for name, on in ((_("Learning"), found.learning), (_("Retrieval"), found.retrieval)):
-        if not on:
-            say(_("{} is paused").replace("{}", name))
+    if found.switched_off:
+        say(style(_("Switched off:"), bold=True))
+    for why in found.switched_off:
+        tell(safe(f"  {labels.notice(why, _)}"))
     if found.attention or found.problems:
         say(style(_("Needs you:"), bold=True))
     for why in found.attention:
-        say(safe(f"  {labels.notice(why, _)}"))
+        tell(safe(f"  {labels.notice(why, _)}"))
     show_problems(session, found.problems)
 
 
@@ -104,8 +119,7 @@ def show_problems(session: Session, problems: tuple[Problem, ...]) -> None:
     """Problems with their places; what is only worth knowing is dimmed."""
     for found in problems:
         where, what = labels.problem(found, session.translate)
-        line = safe(f"  {where}: {what}")
-        say(line if found.level == "error" else style(line, dim=True))
+        tell(safe(f"  {where}: {what}"), dim=found.level != "error")
 
 
 @click.command("lint")
@@ -148,6 +162,7 @@ def doctor_command(session: Session, fix: bool) -> int:
 
     store = session.machine.store()
     mended = mend(store) if fix else []
+    session.changed = bool(mended)
     store.reader.refresh()
     checks = examine(store)
     bad = [check for check in checks if check.state != "ok"]
@@ -171,11 +186,15 @@ def doctor_command(session: Session, fix: bool) -> int:
     for check in checks:
         remedy = f" → {phrases.said(check.remedy, _)}" if check.remedy else ""
         mark = style(words[check.state], fg="green" if check.state == "ok" else "yellow")
-        say(
-            safe(f"{check.name:<16} ") + mark + safe(f"  {phrases.said(check.evidence, _)}{remedy}")
-        )
+        head = f"{check.name:<16} "
+        room = width() - columns(head + words[check.state]) - 2
+        told = wrapped(safe(f"{phrases.said(check.evidence, _)}{remedy}"), max(room, 20))
+        first, *more = told.splitlines() or [""]
+        say(f"{safe(head)}{mark}  {first}")
+        for line in more:
+            say(" " * len(head) + line)
     for name in mended:
-        say(safe(_("mended: {}").replace("{}", name)))
+        tell(safe(_("mended: {}").replace("{}", name)))
     return int(Exit.ATTENTION) if bad else 0
 
 
@@ -186,6 +205,9 @@ def doctor_command(session: Session, fix: bool) -> int:
 @with_session
 def config_command(session: Session, name: str | None, value: str | None, unset: bool) -> int:
     """Show all settings, show NAME, or set NAME to VALUE. All machines share them."""
+    apart("--unset", unset, ("VALUE", value))
+    if unset and name is None:
+        raise errors.UsageWrong(detail="--unset needs a NAME")
     if name is not None and (value is not None or unset):
         applied = session.provider.apply(SettingsInput(name, None if unset else value))
         told = session.translate("Set {}").replace("{}", name)
@@ -195,8 +217,8 @@ def config_command(session: Session, name: str | None, value: str | None, unset:
     settings = session.machine.reader().settings
     values = {
         "language": settings.language or "",
-        "learning": str(settings.learning).lower(),
-        "retrieval": str(settings.retrieval).lower(),
+        "memory.learning": str(settings.learning).lower(),
+        "memory.retrieval": str(settings.retrieval).lower(),
     }
     chosen = {key: values[key] for key in ([name] if name else values)}
     if session.as_json:
@@ -206,7 +228,7 @@ def config_command(session: Session, name: str | None, value: str | None, unset:
     if name is not None:
         say(values[name])
         return 0
-    rows = [(key, shown or "–", _(config.NAMES[key][3])) for key, shown in chosen.items()]
+    rows = [(key, shown or "–", _(config.NAMES[key])) for key, shown in chosen.items()]
     for line in table(rows):
         say(line)
     return 0
@@ -215,9 +237,10 @@ def config_command(session: Session, name: str | None, value: str | None, unset:
 def _pausing(
     session: Session, paused: bool, memory: str | None, project: str | None, **on: bool
 ) -> int:
+    switches = [(f"--{name}", chosen) for name, chosen in on.items()]
+    apart("ID", memory, ("--project", project), *switches)
+    apart("--project", project, *switches)
     reference = session.here(memory) if memory is not None else None
-    if memory is not None and project is not None:
-        raise errors.InvalidValue(field="project", value=project, allowed="no ID beside it")
     if project is not None:
         reference = session.project() if project == "." else ProjectRef(key=project)
     wanted = PauseInput(paused, memory, reference, on["learning"], on["retrieval"])

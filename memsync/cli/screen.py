@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -20,7 +19,11 @@ if TYPE_CHECKING:
     from memsync.contract.shared import Why
 
 SCHEMA = "memsync.cli.v1"
+#: More columns than any line has.
+_UNBROKEN = 1_000_000
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+#: A byte of a name that is no text, as the system's names bring it.
+_BYTE = re.compile("[\udc80-\udcff]")
 
 
 def words() -> Translate:
@@ -33,11 +36,23 @@ def words() -> Translate:
 
 def safe(text: str) -> str:
     """A text without what a terminal would obey: control characters are shown, not sent."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
+    text = _BYTE.sub(_spelled, text.replace("\r\n", "\n"))
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    return f"\\x{ord(found[0]) & 0xFF:02x}"
 
 
 def width() -> int:
-    """The columns of the terminal, at most 100."""
+    """The columns of a line: those of the terminal or of COLUMNS, at most 100.
+
+    Anything else gets whole lines, which can be searched line by line.
+    """
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+        return _UNBROKEN
+    import shutil
+
     return min(shutil.get_terminal_size((80, 24)).columns, 100)
 
 
@@ -105,9 +120,18 @@ def say(text: str = "") -> None:
     click.echo(text, color=coloured())
 
 
-def note(text: str) -> None:
-    """Print a line that is not the answer."""
-    click.echo(text, err=True)
+def tell(text: str, **how: Any) -> None:
+    """Print lines of the answer in a style, broken at the width of the terminal."""
+    room = width()
+    say(style(text if room == _UNBROKEN else wrapped(text, room), **how))
+
+
+def note(text: str | bytes) -> None:
+    """Print a line that is not the answer; where nobody can read it, the work goes on."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def progress(step: str) -> None:
@@ -121,7 +145,13 @@ def progress(step: str) -> None:
 
 def give(**fields: Any) -> None:
     """Print the one JSON object of a call."""
-    click.echo(json.dumps({"schema": SCHEMA, **fields}, ensure_ascii=False))
+    click.echo(_object({"schema": SCHEMA, **fields}))
+
+
+def _object(value: dict[str, Any]) -> bytes:
+    """An object as JSON, which is UTF-8 whatever the terminal speaks."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _BYTE.sub(lambda found: "\\" + _spelled(found), text).encode("utf-8", "backslashreplace")
 
 
 def whys(found: Iterable[Why]) -> list[dict[str, Any]]:
@@ -136,7 +166,7 @@ def tell_error(error: errors.MemsyncError, as_json: bool) -> None:
     """Tell an error on standard error: its code, its sentence, what helps."""
     if as_json:
         told = {"code": error.code, "message": str(error), "facts": _jsonable(error.facts)}
-        click.echo(json.dumps({"error": told}, ensure_ascii=False), err=True)
+        note(_object({"error": told}))
         return
     from memsync.cli import phrases
     from memsync.cli.advice import advice

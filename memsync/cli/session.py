@@ -23,7 +23,11 @@ else:
 
 
 class Session:
-    """The call: its environment, its folder, its way of answering."""
+    """The call: its environment, its folder, its way of answering.
+
+    ``changed`` says whether it has changed something already: what fails from then on is the
+    telling.
+    """
 
     def __init__(
         self, variables: Mapping[str, str], folder: str | None = None, as_json: bool = False
@@ -31,6 +35,7 @@ class Session:
         self.variables = variables
         self.folder = folder
         self.as_json = as_json
+        self.changed = False
 
     @cached_property
     def machine(self) -> bootstrap.Machine:

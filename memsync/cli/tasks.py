@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from memsync.cli import labels
-from memsync.cli.answers import entry_json, show_entry, text_of
-from memsync.cli.screen import give, note, safe, say, style, whys
+from memsync.cli.answers import entry_json, show_entry, tell_left_out, text_of
+from memsync.cli.screen import give, note, safe, say, style, tell, whys
 from memsync.cli.session import MemoryId, Session, with_session
 from memsync.contract.codec import to_json
 from memsync.contract.shared import Why
@@ -60,11 +60,12 @@ def retrieve_command(session: Session, path: str | None, why_not: bool, **option
             excludedTotal=found.excluded_total,
             truncated=found.truncated,
             projectKey=found.project_key,
+            broken=[*found.broken],
         )
         return 0
     _ = session.translate
     if found.text:
-        say(safe(found.text.rstrip("\n")))
+        tell(safe(found.text.rstrip("\n")))
     elif found.excluded and found.excluded[0].why.code == "retrieval-off":
         note(word(found.excluded[0].why, exclusions(_), _))
     elif found.truncated:
@@ -73,6 +74,7 @@ def retrieve_command(session: Session, path: str | None, why_not: bool, **option
         note(_("Nothing in the memory applies to this task."))
     if why_not:
         _show_left_out(session, found)
+    tell_left_out(session, found.broken)
     return 0
 
 
@@ -94,7 +96,7 @@ def _show_left_out(session: Session, found: Manifest) -> None:
     say(style(_("Left out"), bold=True))
     for item in found.excluded:
         why = word(item.why, exclusions(_), _)
-        say(safe(f"- {item.id} {item.title}: {why}" if item.id else f"- {why}"))
+        tell(safe(f"- {item.id} {item.title}: {why}" if item.id else f"- {why}"))
     if found.excluded_total > len(found.excluded):
         left = found.excluded_total - len(found.excluded)
         say(_("… and {} more").replace("{}", str(left)))
@@ -138,14 +140,14 @@ def explain_command(session: Session, memory: str, path: str | None, **options: 
         return 0
     _ = session.translate
     if found.entry:
-        say(style(safe(found.entry.record.title), bold=True))
+        tell(safe(found.entry.record.title), bold=True)
     rows = (
         (_("Saved?"), _saved(found, _)),
         (_("Matched?"), _matched(found, _)),
         (_("Delivered?"), _delivered(found.delivered, _)),
     )
     for label, told in rows:
-        say(safe(f"  {label} {told}"))
+        tell(safe(f"  {label} {told}"))
     return 0
 
 

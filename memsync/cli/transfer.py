@@ -65,6 +65,7 @@ def import_command(session: Session, source: str | None, kind: str) -> int:
         raise errors.CannotRead(path=str(source), detail=error.strerror or "") from error
     with session.machine.store().transaction("import") as transaction:
         found = take_in(transaction, stream)
+    session.changed = found.commit is not None
     if session.as_json:
         give(changed=[*found.new], same=len(found.same), kept=[*found.kept], commit=found.commit)
     else:

@@ -51,15 +51,29 @@ class RememberInput:
 
 @dataclass(frozen=True, slots=True)
 class CorrectInput:
-    """Put another text in a memory's place: the same id, or with ``supersede`` a new one."""
+    """Put another text in a memory's place: the same id, or with ``supersede`` a new one.
+
+    What is absent stays. A list takes the place of the old one; an empty text takes a value, or
+    as the only entry a list, away.
+    """
 
     operation: ClassVar[str] = "correct"
     id: str
-    text: str
+    text: str | None = None
     title: str | None = None
     supersede: bool = False
     expected_revision: str | None = None
     project: ProjectRef = NO_PROJECT
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    phases: tuple[str, ...] = ()
+    memory_type: MemoryType | None = None
+    memory_class: MemoryClass | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The contract as JSON: every request and result to a plain object and back, strictly.
 
-How a dataclass is written and read is worked out once for each class, from its type hints.
+How a class is written and read is worked out once, from its fields and type hints: a dataclass
+or, where a cold command pays for it, a named tuple.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from memsync import errors
 T = TypeVar("T")
 _Encode = Callable[[Any], Any]
 _Decode = Callable[[Any, str], Any]
+_PLAIN = (str, int, float, bool)
 
 
 def _once(make: Callable[[Any], T]) -> Callable[[Any], T]:
@@ -38,13 +40,24 @@ def camel(name: str) -> str:
     return head + "".join(word.capitalize() for word in rest)
 
 
+def fields_of(kind: Any) -> dict[str, Any] | None:
+    """name -> default (``MISSING`` for none) of the fields of a class; None for any other type."""
+    if is_dataclass(kind):
+        listed = fields(kind)
+        return {f.name: None if f.default_factory is not MISSING else f.default for f in listed}
+    names: tuple[str, ...] | None = getattr(kind, "_fields", None)
+    if names is None:
+        return None
+    return {name: kind._field_defaults.get(name, MISSING) for name in names}
+
+
 def to_json(value: object) -> Any:
     """A value of the contract as JSON. Absent optional fields and empty lists stay out."""
     return _encoder(type(value))(value)
 
 
 def from_json(kind: type[T], value: object, where: str = "$") -> T:
-    """Read JSON as a dataclass of the contract.
+    """Read JSON as a class of the contract.
 
     Raises RequestInvalid, which says where, for an unknown or missing field or a wrong type.
     """
@@ -56,8 +69,9 @@ def from_json(kind: type[T], value: object, where: str = "$") -> T:
 
 @_once
 def _encoder(kind: Any) -> _Encode:
-    if is_dataclass(kind):
-        return _object_encoder(kind)
+    found = fields_of(kind)
+    if found is not None:
+        return _object_encoder(found)
     if issubclass(kind, StrEnum):
         return lambda value: value.value
     if issubclass(kind, tuple | list):
@@ -67,11 +81,10 @@ def _encoder(kind: Any) -> _Encode:
     return lambda value: value
 
 
-def _object_encoder(kind: Any) -> _Encode:
-    plan = [(item.name, camel(item.name)) for item in fields(kind) if item.name != "extra"]
+def _object_encoder(named: Mapping[str, Any]) -> _Encode:
+    plan = [(name, camel(name)) for name in named if name != "extra"]
     known = frozenset(key for _, key in plan)
-    keeps_extra = any(item.name == "extra" for item in fields(kind))
-    plain = (str, int, float, bool)
+    keeps_extra = "extra" in named
 
     def encode(value: Any) -> dict[str, Any]:
         found = {}
@@ -79,7 +92,7 @@ def _object_encoder(kind: Any) -> _Encode:
             inner = getattr(value, name)
             if inner is None or inner == ():
                 continue
-            found[key] = inner if type(inner) in plain else _encoder(type(inner))(inner)
+            found[key] = inner if type(inner) in _PLAIN else _encoder(type(inner))(inner)
         if keeps_extra and value.extra:
             for key, inner in value.extra.items():
                 found[_escaped(key) if key in known or key[:1] == "/" else key] = inner
@@ -103,9 +116,9 @@ def _reader(kind: Any) -> _Decode:
         for name, hint in typing.get_type_hints(kind).items()
         if get_origin(hint) is not typing.ClassVar
     }
-    listed = [item for item in fields(kind) if item.name != "extra"]
-    readers = {camel(item.name): (item.name, _decoder(hints[item.name])) for item in listed}
-    required = [i.name for i in listed if i.default is MISSING and i.default_factory is MISSING]
+    named = {name: default for name, default in (fields_of(kind) or {}).items() if name != "extra"}
+    readers = {camel(n): (n, _plain_kind(hints[n]), _decoder(hints[n])) for n in named}
+    required = [name for name, default in named.items() if default is MISSING]
     absent = _absent({name: hints[name] for name in required})
     needed = [(name, camel(name)) for name in required if name not in absent]
     keeps_extra = "extra" in hints
@@ -118,7 +131,9 @@ def _reader(kind: Any) -> _Decode:
         for key, inner in value.items():
             found = readers.get(key)
             if found is not None:
-                arguments[found[0]] = found[1](inner, f"{where}.{key}")
+                name, plain, decode = found
+                # Most values are plain: they need neither a call nor the words of an error.
+                arguments[name] = inner if type(inner) is plain else decode(inner, f"{where}.{key}")
             elif keeps_extra:
                 extra[key.removeprefix("/")] = inner
             else:
@@ -131,6 +146,12 @@ def _reader(kind: Any) -> _Decode:
         return kind(**arguments)
 
     return read
+
+
+def _plain_kind(hint: Any) -> Any:
+    """The plain type that a hint allows; None where it allows another."""
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    return kinds[0] if len(kinds) == 1 and kinds[0] in _PLAIN else None
 
 
 def _absent(hints: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,11 +174,11 @@ def _decoder(hint: Any) -> _Decode:
         return _list_reader(inner)
     if origin in (dict, Mapping) or hint is Mapping:
         return _mapping_reader(_decoder(inner[1]))
-    if is_dataclass(hint):
+    if fields_of(hint) is not None:
         return _reader(hint)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return _enum_reader(hint)
-    if hint in (str, int, bool, float):
+    if hint in _PLAIN:
         return _plain_reader(hint)
     if hint in (object, Any):
         return lambda value, where: value  # noqa: ARG005 - any value is fine

@@ -24,12 +24,16 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list of memories. ``elsewhere`` counts those of other projects, which it leaves out."""
+    """A list of memories. ``elsewhere`` counts those of other projects, which it leaves out.
+
+    ``broken`` are the files that cannot be read, of any project.
+    """
 
     records: tuple[Entry, ...] = ()
     forgotten: tuple[Forgotten, ...] = ()
     elsewhere: int = 0
     truncated: bool = False
+    broken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,10 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the memory stands. ``attention`` is what needs the person, as codes with facts."""
+    """How the memory stands. ``attention`` is what needs the person, as codes with facts.
+
+    ``learning`` and ``retrieval`` say what holds here; ``switched_off`` what is off, and where.
+    """
 
     home: str
     branch: str | None
@@ -69,6 +76,7 @@ class Status:
     project_name: str | None = None
     learning: bool = True
     retrieval: bool = True
+    switched_off: tuple[Why, ...] = ()
     language: str = "en"
 
 

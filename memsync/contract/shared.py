@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from memsync.record import Record
 
@@ -17,8 +16,7 @@ class Asks(Generic[R_co]):
     view: ClassVar[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectRef:
+class ProjectRef(NamedTuple):
     """The code project that a request is about.
 
     ``path`` is a folder on the caller's disk, which only a local provider can look at; ``key``
@@ -34,16 +32,14 @@ class ProjectRef:
 NO_PROJECT = ProjectRef()
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(NamedTuple):
     """One reason of a match or an exclusion: a code and the facts that fill its words in."""
 
     code: str
     facts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One memory with what its file does not say.
 
     ``state`` is one of ``active``, ``candidate``, ``superseded``, ``conflict``, ``paused``,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from memsync.contract.shared import NO_PROJECT, Asks, Entry, ProjectRef, Why
 from memsync.record import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestItem:
+class ManifestItem(NamedTuple):
     """One memory that a task may want: ``delivered`` is ``full`` or ``manifest``."""
 
     id: str
@@ -23,8 +22,7 @@ class ManifestItem:
     score: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
+class Excluded(NamedTuple):
     """One memory that a task does not get, and why."""
 
     id: str
@@ -32,9 +30,11 @@ class Excluded:
     why: Why
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a task gets: the text for the agent, the memories in it, and those left out."""
+class Manifest(NamedTuple):
+    """What a task gets: the text for the agent, the memories in it, and those left out.
+
+    ``broken`` are the files that cannot be read, of any project.
+    """
 
     text: str
     full: tuple[Entry, ...] = ()
@@ -43,10 +43,10 @@ class Manifest:
     excluded_total: int = 0
     truncated: bool = False
     project_key: str | None = None
+    broken: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(NamedTuple):
     """The three links of one memory and one task: saved? matched? delivered?"""
 
     entry: Entry | None
@@ -56,8 +56,7 @@ class Explained:
     levels: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """The core profile as text, and the memories in it."""
 
     text: str

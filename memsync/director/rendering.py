@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memsync.contract.shared import Why
 from memsync.language import Translate, translator
-from memsync.record import Record, is_standing
+from memsync.record import Record, beyond_title, is_standing
 
 #: Of the budget, what is kept for the lines of memories that are not given in full.
 LINES_SHARE = 0.25
@@ -104,6 +104,7 @@ class Budget:
         self._profile_used = 0
         self._full: list[str] = []
         self._lines: list[str] = []
+        self._known: dict[Why, str] = {}
         self.listed: set[int] = set()
 
     def _heading(self) -> str:
@@ -158,8 +159,15 @@ class Budget:
         return f"\n## {told}\n"
 
     def _why(self, why: Sequence[Why]) -> str:
-        told = [word(w, self._words, self._translate) for w in why]
+        told = [self._told(w) for w in why]
         return self._translate("; ").join(told) or self._translate("it holds everywhere")
+
+    def _told(self, why: Why) -> str:
+        """One reason in words; many memories have the same."""
+        found = self._known.get(why)
+        if found is None:
+            found = self._known[why] = word(why, self._words, self._translate)
+        return found
 
     def text(self) -> str:
         """The text; empty where nothing was added."""
@@ -170,7 +178,7 @@ class Budget:
 
 def _lines(item: Record) -> list[str]:
     """The text of a memory as lines to be quoted."""
-    found = item.body.splitlines() or [item.title]
+    found = beyond_title(item).splitlines()
     if item.episode and not is_standing(item):
         told = (item.episode.situation, item.episode.action, item.episode.lesson)
         found += [part for part in told if part]

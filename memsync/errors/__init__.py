@@ -12,6 +12,7 @@ from typing import ClassVar
 from memsync.errors.problems import PROBLEMS as PROBLEMS
 from memsync.errors.problems import Facts as Facts
 from memsync.errors.problems import Problem as Problem
+from memsync.errors.problems import listed as listed
 from memsync.errors.problems import problem as problem
 from memsync.errors.problems import problem_facts as problem_facts
 from memsync.errors.problems import summarise as summarise
@@ -233,6 +234,13 @@ class OddState(Refused):
     template = "the memory repository is not ready for a write: {state}"
 
 
+class RepositoryDamaged(Refused):
+    """Git's own files of a repository are damaged or missing."""
+
+    code = "repository-damaged"
+    template = "the Git repository in {path} is damaged: {detail}"
+
+
 class ConfigBroken(Refused):
     """A settings file cannot be read; ``problems`` has them all."""
 
@@ -259,6 +267,14 @@ class CannotWrite(Refused):
 
     code = "cannot-write"
     template = "cannot write {path}: {detail}"
+
+
+class AnswerLost(MemsyncError):
+    """What was asked for is done, and its answer could not be written."""
+
+    code = "answer-lost"
+    exit_status = Exit.ATTENTION
+    template = "it is done, but the answer could not be written: {detail}"
 
 
 class CannotRead(Refused):
@@ -358,6 +374,13 @@ class AliasTaken(Refused):
     template = "{alias} already belongs to {projectKey}"
 
 
+class CurrentFolderGone(NoSuchThing):
+    """The folder in which the command was called was removed."""
+
+    code = "current-folder-gone"
+    template = "the current folder does not exist any more"
+
+
 class PathNotFound(NoSuchThing):
     """The folder given does not exist."""
 
@@ -397,10 +420,10 @@ class EditorFailed(Refused):
 
 
 class EditorUnknown(WrongUsage):
-    """Neither VISUAL nor EDITOR is set."""
+    """Nothing names an editor, and there is no ``vi`` or no terminal for it."""
 
     code = "editor-unknown"
-    template = "neither VISUAL nor EDITOR is set"
+    template = "no editor is known: neither VISUAL nor EDITOR is set, and git names none"
 
 
 class DemoFailed(Refused):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 
 class Facts(dict[str, object]):
@@ -12,8 +13,7 @@ class Facts(dict[str, object]):
         return "?" + key
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One thing that is wrong in a file: where, what, and what would be right.
 
     ``line`` counts from 1 and is 0 where the whole file is meant. ``level`` is ``error`` (the
@@ -37,6 +37,12 @@ def summarise(problems: tuple[Problem, ...]) -> str:
     return " · ".join(
         f"line {p.line}: {text}" if p.line else text for p, text in zip(problems, told, strict=True)
     )
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """Names in one line; from ``most`` on the rest is counted."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def problem_facts(problems: tuple[Problem, ...]) -> list[dict[str, object]]:
@@ -97,7 +103,11 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "the name differs from {other} only in case or Unicode form",
         "rename one of the two: other systems see one file",
     ),
-    "name-not-text": ("its name is not UTF-8", "rename it"),
+    "name-not-text": (
+        "its name is not UTF-8, so that it is neither read nor committed",
+        "rename it",
+    ),
+    "not-taken": ("only files whose names end in .md are read", "rename it to end in .md"),
 }
 
 

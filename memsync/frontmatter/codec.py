@@ -103,7 +103,7 @@ def _written(part: Any, table: Table) -> dict[str, Writable]:
         nested = _NESTED.get(key) if table is RECORD else None
         if nested is None:
             written[key] = _plain(value)
-        elif isinstance(value, tuple):
+        elif type(value) is tuple:
             written[key] = [_written(item, nested) for item in value]
         elif written_part := _written(value, nested):
             written[key] = written_part

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memsync import errors
+from memsync import errors, files
 from memsync.gitrepo.run import Git
 
 #: Who commits where the person told git no name.
@@ -36,11 +36,16 @@ class State(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One path that differs from HEAD: ``added``, ``modified`` or ``deleted`` in the work tree."""
+    """One path that differs from HEAD: ``added``, ``modified`` or ``deleted`` in the work tree.
+
+    ``dropped`` is HEAD's blob of a file that stands in the work tree, where Git's index was told
+    to drop it; such a file may be as HEAD has it.
+    """
 
     path: str
     kind: str
     conflicted: bool = False
+    dropped: str = ""
 
 
 class Commit(NamedTuple):
@@ -103,24 +108,44 @@ class MemoryRepo:
         _refuse_foreign(home)
         return cls(home, git_dir, Git(home, environment, timeout))
 
+    @property
+    def real_git_dir(self) -> str:
+        """The Git folder, with all links followed."""
+        return os.path.realpath(self.git_dir)
+
     # --- state ---------------------------------------------------------------------------
 
-    def state(self, expected_branch: str | None = None) -> State:
-        """Where HEAD is and whether something is under way. Reads files, starts no process."""
-        try:
-            with open(os.path.join(self.git_dir, "HEAD"), encoding="utf-8") as stream:
-                head = stream.read().strip()
-        except OSError as error:
-            raise errors.NotARepository(path=self.home) from error
+    def state(self) -> State:
+        """Where HEAD is and whether something is under way.
+
+        Raises RepositoryDamaged where HEAD names nothing, or a commit that is not there.
+        """
+        branch, head = self.named_by_head()
         for name, what in _UNDER_WAY.items():
             if os.path.lexists(os.path.join(self.git_dir, name)):
                 return State(None, None, f"a {what} is under way")
-        if not head.startswith("ref: refs/heads/"):
+        if branch is None:
             return State(None, head, "HEAD is detached")
-        branch = head.removeprefix("ref: refs/heads/")
-        if expected_branch and branch != expected_branch:
-            return State(branch, None, f"branch {branch} is checked out, not {expected_branch}")
-        return State(branch, self.resolve("HEAD"))
+        expected = self.setting("memsync.branch")
+        if expected and branch != expected:
+            return State(branch, None, f"branch {branch} is checked out, not {expected}")
+        commit = self.resolve("HEAD")
+        if commit is None and self.resolve(SEEN):
+            told = f"branch {branch} has lost its commits"
+            raise errors.RepositoryDamaged(path=self.home, detail=told)
+        return State(branch, commit)
+
+    def named_by_head(self) -> tuple[str | None, str | None]:
+        """The branch that HEAD names, or the commit. Raises RepositoryDamaged for neither."""
+        try:
+            head = files.read(os.path.join(self.git_dir, "HEAD")).decode().strip()
+        except (errors.CannotRead, UnicodeDecodeError) as error:
+            raise errors.RepositoryDamaged(path=self.home, detail="HEAD cannot be read") from error
+        if head.startswith("ref: refs/heads/"):
+            return head.removeprefix("ref: refs/heads/"), None
+        if not re.fullmatch("[0-9a-f]{40,64}", head):
+            raise errors.RepositoryDamaged(path=self.home, detail="HEAD names nothing")
+        return None, head
 
     def resolve(self, revision: str) -> str | None:
         """The commit that a revision names, or None."""
@@ -136,6 +161,10 @@ class MemoryRepo:
     def setting(self, name: str) -> str | None:
         """A value of this repository's own Git configuration."""
         return self.git.text("config", "--local", "--get", name, ok=(0, 1)) or None
+
+    def editor(self) -> str | None:
+        """The editor that the person's Git configuration names."""
+        return self.git.text("config", "--get", "core.editor", ok=(0, 1)) or None
 
     def set_setting(self, name: str, value: str) -> None:
         """Write a value into this repository's own Git configuration."""
@@ -157,10 +186,10 @@ class MemoryRepo:
             *("--ignored=traditional", "--ignore-submodules=all", "--", *tops),
             environment={"GIT_OPTIONAL_LOCKS": "0" if read_only else "1"},
         )
-        found = []
+        found: dict[str, Change] = {}
         for line in out.decode("utf-8", "surrogateescape").split("\0"):
-            if line[:2] in ("? ", "! "):
-                found.append(Change(line[2:], "added"))
+            if line[:2] in ("? ", "! "):  # these come last; what was dropped is among them again
+                found.setdefault(line[2:], Change(line[2:], "added"))
             elif line.startswith("1 "):
                 _, code, _, _, _, _, head, _, path = line.split(" ", 8)
                 there = os.path.lexists(os.path.join(self.home, path))
@@ -168,10 +197,12 @@ class MemoryRepo:
                 if not there and not known:
                     continue
                 kind = "deleted" if not there else "modified" if known else "added"
-                found.append(Change(path, kind, conflicted="U" in code))
+                dropped = head if there and code[0] == "D" else ""
+                found[path] = Change(path, kind, "U" in code, dropped)
             elif line.startswith("u "):
-                found.append(Change(line.split(" ", 10)[10], "modified", conflicted=True))
-        return tuple(found)
+                path = line.split(" ", 10)[10]
+                found[path] = Change(path, "modified", conflicted=True)
+        return tuple(found.values())
 
     def commit(self, paths: Sequence[str], message: str) -> str | None:
         """Commit exactly these paths as they stand in the work tree; None if nothing changed.
@@ -224,7 +255,20 @@ class MemoryRepo:
 
     def restore(self, paths: Sequence[str], commit: str) -> None:
         """Put paths of a commit back into Git's index (the files are the caller's to write)."""
-        self.git.run("reset", "--quiet", commit, "--", *(f":(literal){p}" for p in paths))
+        self.git.run(
+            *("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul", commit),
+            stdin="\0".join(paths).encode("utf-8", "surrogateescape"),
+            environment={"GIT_LITERAL_PATHSPECS": "1"},
+        )
+
+    def has_index(self) -> bool:
+        """Whether Git's own index is there."""
+        return os.path.lexists(os.path.join(self.git_dir, "index"))
+
+    def make_index(self) -> None:
+        """Make Git's own index anew from HEAD. Without one, all files look removed to Git."""
+        if self.resolve("HEAD"):
+            self.git.run("read-tree", "HEAD")
 
     # --- blobs ---------------------------------------------------------------------------
 

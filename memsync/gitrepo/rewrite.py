@@ -11,7 +11,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import IO
+from typing import IO, NamedTuple
 
 from memsync import errors
 from memsync.gitrepo.memory import SEEN, MemoryRepo
@@ -27,7 +27,14 @@ from memsync.gitrepo.run import (
 #: Where the new history grows until it is complete.
 _GROWING = b"refs/memsync/rewrite/"
 _ROOT_MARK = b":999999999"
-_KEPT_REFS = ("refs/heads/", "refs/tags/", "refs/memsync/")
+#: Refs that tell of another repository's history; a rewrite drops them.
+_FOREIGN_REFS = ("refs/remotes/", "refs/prefetch/")
+_TAGS_GROWING = "refs/tags/memsync-rewrite/"
+#: What git leaves of messages and commits that were.
+_LEFTOVERS = (
+    *("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "TAG_EDITMSG", "NOTES_EDITMSG"),
+    *("MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,36 @@ def blobs_in_history(repo: MemoryRepo, ending: str = ".md") -> list[tuple[str, s
     return found
 
 
+class Stored(NamedTuple):
+    """An object of Git's store; ``kind`` is blob, commit or tag."""
+
+    oid: str
+    kind: str
+    content: bytes
+
+    @property
+    def name(self) -> str:
+        """The name of a tag."""
+        found = re.search(rb"(?m)^tag (.*)$", self.content)
+        return found[1].decode("utf-8", "surrogateescape") if found else self.oid[:12]
+
+
+def object_kinds(repo: MemoryRepo) -> dict[str, str]:
+    """oid -> kind of everything in Git's object store but trees; ``missing`` for rotten ones."""
+    out = repo.git.text(
+        "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"
+    )
+    kinds = dict(line.split(" ") for line in out.splitlines())
+    return {oid: kind for oid, kind in kinds.items() if kind != "tree"}
+
+
+def every_object(repo: MemoryRepo) -> Iterator[Stored]:
+    """Everything in Git's object store but trees, whatever leads to it."""
+    kinds = object_kinds(repo)
+    for oid, content in repo.read_blobs(kinds):
+        yield Stored(oid, kinds[oid], content)
+
+
 def store_blob(repo: MemoryRepo, content: bytes) -> str:
     """Put a content into Git's object store; returns its blob."""
     return repo.git.run("hash-object", "-w", "--stdin", stdin=content).decode().strip()
@@ -95,7 +132,7 @@ def publish(repo: MemoryRepo, new_tip: str) -> None:
         if new and name.startswith("refs/tags/"):
             new = _named_again(repo, new)
         lines.append(f"update {name} {new} {old}" if new else f"delete {name} {old}")
-    lines += [f"delete {name}" for name in _all_refs(repo) if name.startswith("refs/remotes/")]
+    lines += [f"delete {name}" for name in _all_refs(repo) if name.startswith(_FOREIGN_REFS)]
     script = "start\n" + "\n".join(lines) + "\nprepare\ncommit\n"
     repo.git.run("update-ref", "--stdin", stdin=script.encode("utf-8", "surrogateescape"))
     discard_growth(repo)
@@ -112,7 +149,7 @@ def _named_again(repo: MemoryRepo, oid: str) -> str:
 
 def sweep(repo: MemoryRepo) -> None:
     """Remove everything from Git's object store that no ref reaches any more."""
-    for name in ("ORIG_HEAD", "FETCH_HEAD"):
+    for name in _LEFTOVERS:
         path = os.path.join(repo.git_dir, name)
         if os.path.exists(path):
             os.unlink(path)
@@ -134,7 +171,7 @@ def sweep(repo: MemoryRepo) -> None:
 def discard_growth(repo: MemoryRepo) -> None:
     """Remove what an interrupted rewrite left."""
     for name in _all_refs(repo):
-        if name.startswith((_GROWING.decode(), "refs/tags/memsync-rewrite/")):
+        if name.startswith((_GROWING.decode(), _TAGS_GROWING)):
             repo.git.run("update-ref", "-d", name)
 
 
@@ -145,12 +182,20 @@ def _all_refs(repo: MemoryRepo) -> dict[str, str]:
 
 
 def _refs(repo: MemoryRepo) -> dict[str, str]:
-    return {
-        name: oid
-        for name, oid in _all_refs(repo).items()
-        if name.startswith(_KEPT_REFS)
-        and not name.startswith((_GROWING.decode(), "refs/tags/memsync-rewrite/"))
-    }
+    """The refs that follow a rewrite: all that lead to commits of this memory.
+
+    Notes lead to commits of their own, which hold no records.
+    """
+    left = (*_FOREIGN_REFS, _GROWING.decode(), _TAGS_GROWING, "refs/notes/")
+    out = repo.git.text(
+        "for-each-ref", "--format=%(refname) %(objectname) %(objecttype) %(*objecttype)"
+    )
+    found = {}
+    for line in out.splitlines():
+        name, oid, kind, peeled = line.split(" ")
+        if (peeled or kind) in ("commit", "tag") and not name.startswith(left):
+            found[name] = oid
+    return found
 
 
 def _grown(name: str) -> str:

@@ -50,6 +50,16 @@ _LOCKED = r"(?:Unable to create '|could not lock config file )(?P<path>[^'\n]+?)
 #: What git says where there is no space; of some writes it tells no cause.
 _FULL = "No space left on device|Out of diskspace|disk is not full|quota exceeded"
 _NOT_WRITTEN = "couldn't write|unable to write|failed to write|write error"
+#: What git says of a repository whose own files are damaged or missing.
+_DAMAGED = (
+    r"not a git repository|inside a git repository|index file (?:smaller|corrupt)|bad index file"
+    r"|index file open failed|bad signature 0x|bad index version|unknown index entry format"
+    r"|malformed name field|unordered stage entries|reference broken|broken ref|bad object"
+    r"|invalid object|bad tree|unable to read (?:tree|sha1|[0-9a-f]{7,})|cannot read object"
+    r"|[Cc]ould not (?:read|parse|get) .*[0-9a-f]{40}|[Ff]ailed to (?:read|traverse)"
+    r"|object file .* is empty|is corrupt|inflate:|unable to unpack|missing (?:blob|tree|commit)"
+    r"|packfile .* (?:cannot|does not|index)|unable to (?:find|resolve) (?:[0-9a-f]{40}|reference)"
+)
 #: With fewer free bytes a write that failed without a cause is taken to have found no space.
 _ROOM = 128 * 1024
 _CREDENTIALS = r"(?<=://)[^/\s]+@"
@@ -101,7 +111,8 @@ class Git:
         Another process that holds a git lock is waited for, about two seconds; a lock that a
         killed git left behind is removed.
 
-        Raises GitFailed (a status not in ``ok``), GitTimeout, GitLocked, GitMissing, GitTooOld.
+        Raises GitFailed (a status not in ``ok``), RepositoryDamaged, DiskFull, GitTimeout,
+        GitLocked, GitMissing, GitTooOld.
         """
         pause = 0.02
         while True:
@@ -140,6 +151,12 @@ class Git:
     def succeeds(self, *arguments: str) -> bool:
         """Whether git ends with status 0."""
         return self._once(arguments, b"", (), None)[0] == 0
+
+    def complaints(self, *arguments: str, environment: Mapping[str, str]) -> list[str]:
+        """The lines that a checking git command prints, whatever its status."""
+        _, out, err = self._once(arguments, b"", (), environment)
+        told = without_credentials(out.decode("utf-8", "replace") + err)
+        return [line for line in told.splitlines() if line.strip()]
 
     def _once(
         self,
@@ -190,6 +207,8 @@ class Git:
         if tells_full(err, self.folder):
             return errors.DiskFull(path=self.folder)
         detail = without_credentials(" ".join(err.split()))[:400]
+        if re.search(_DAMAGED, err):
+            return errors.RepositoryDamaged(path=self.folder, detail=detail)
         return errors.GitFailed(command=arguments[0], status=status, detail=detail)
 
     def version(self) -> tuple[int, ...]:

@@ -304,7 +304,7 @@ class Index:
         for start in range(0, len(rows), 500):
             numbers = [row.n for row in rows[start : start + 500]]
             marks = ", ".join("?" * len(numbers))
-            query = f"SELECT n, json FROM records WHERE n IN ({marks})"  # noqa: S608
+            query = f"SELECT n, json FROM wholes WHERE n IN ({marks})"  # noqa: S608
             for n, text in self._db.execute(query, numbers):
                 found[n] = json.loads(text)
         return found
@@ -397,8 +397,10 @@ class Index:
     def content(self) -> Iterator[tuple[object, ...]]:
         """All that the index says, in a fixed order: two indexes of the same files are equal."""
         yield from self._db.execute("SELECT * FROM files ORDER BY path")
-        columns = _COLUMNS.removeprefix("n, ") + ", json"
-        yield from self._db.execute(f"SELECT {columns} FROM records ORDER BY path")  # noqa: S608
+        columns = _COLUMNS.removeprefix("n, ")
+        yield from self._db.execute(
+            f"SELECT {columns}, json FROM records NATURAL JOIN wholes ORDER BY path"  # noqa: S608
+        )
         yield from self._db.execute("SELECT * FROM tombstones ORDER BY id")
         yield from self._db.execute("SELECT * FROM projects ORDER BY key")
         yield from self._db.execute(

@@ -20,7 +20,11 @@ def forget_paths(db: sqlite3.Connection, paths: Sequence[str]) -> None:
     listed = [(path,) for path in paths if path in known]
     if not listed:
         return
-    db.executemany("DELETE FROM words WHERE rowid = (SELECT n FROM records WHERE path = ?)", listed)
+    for table, number in (("words", "rowid"), ("wholes", "n")):
+        db.executemany(
+            f"DELETE FROM {table} WHERE {number} = (SELECT n FROM records WHERE path = ?)",  # noqa: S608
+            listed,
+        )
     for table in ("files", "records", "tombstones", "projects"):
         db.executemany(f"DELETE FROM {table} WHERE path = ?", listed)  # noqa: S608
 
@@ -57,7 +61,7 @@ def _insert_record(db: sqlite3.Connection, facts: Facts, item: Record) -> None:
     selectors = whole.get("selectors") or None
     used = item.application
     cursor = db.execute(
-        f"INSERT INTO records VALUES ({', '.join('?' * 28)})",  # noqa: S608
+        f"INSERT INTO records VALUES ({', '.join('?' * 27)})",  # noqa: S608
         (
             None,
             facts.path,
@@ -86,8 +90,12 @@ def _insert_record(db: sqlite3.Connection, facts: Facts, item: Record) -> None:
             facts.body_at,
             len(item.body),
             record.shorten(" ".join(item.body.split()), SUMMARY_CHARACTERS),
-            json.dumps(whole, ensure_ascii=False),
         ),
+    )
+    # Apart from what a task looks at, which so lies close together.
+    db.execute(
+        "INSERT INTO wholes VALUES (?, ?)",
+        (cursor.lastrowid, json.dumps(whole, ensure_ascii=False)),
     )
     db.execute(
         "INSERT INTO words (rowid, title, body, tags, category, scope) VALUES (?, ?, ?, ?, ?, ?)",

@@ -28,8 +28,9 @@ CREATE TABLE records (
   title TEXT, title_key TEXT, type TEXT, class TEXT, category TEXT, authority TEXT,
   lifecycle TEXT, epoch INTEGER, paused INTEGER, conflict INTEGER, supported TEXT,
   valid_from TEXT, valid_until TEXT, selectors TEXT, updated TEXT, outcome TEXT,
-  outcome_at TEXT, provisional INTEGER, body_at INTEGER, length INTEGER, summary TEXT, json TEXT
+  outcome_at TEXT, provisional INTEGER, body_at INTEGER, length INTEGER, summary TEXT
 );
+CREATE TABLE wholes (n INTEGER PRIMARY KEY, json TEXT);
 CREATE INDEX records_id ON records (id);
 CREATE INDEX records_scope ON records (project, type);
 CREATE INDEX records_title ON records (title_key);

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memsync import record
+from memsync import errors, files, record
 from memsync.contract.shared import Why
 from memsync.gitrepo import SEEN, Change, MemoryRepo
 from memsync.record import Record, Scope
 from memsync.store import layout
 from memsync.store.reading import Reader
+from memsync.store.scan import blob_of
 
 
 @dataclass(slots=True)
@@ -21,7 +22,8 @@ class HandWork:
 
     ``changes`` differ between HEAD and the folder. ``committed`` (path -> A, M, D or T) differ
     between the commit that memsync has taken in and HEAD. ``by_hand`` are those of them that a
-    commit made on purpose, which a merge or a reset does not.
+    commit made on purpose, which a merge or a reset does not. ``dropped`` are files that stand
+    here and that Git's index was told to drop (`git rm --cached`).
     """
 
     reader: Reader
@@ -32,6 +34,7 @@ class HandWork:
     changes: Mapping[str, Change]
     committed: Mapping[str, str]
     by_hand: Mapping[str, str]
+    dropped: tuple[str, ...] = ()
     files: dict[str, bytes | None] = field(default_factory=dict)
     notices: list[Why] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
@@ -53,7 +56,9 @@ def gather(reader: Reader, repo: MemoryRepo, now: datetime, read_only: bool = Fa
     """Ask Git what differs. With ``read_only`` it notes nothing in its own index."""
     head = repo.resolve("HEAD")
     differing = repo.changes(layout.COMMITTED, read_only)
-    changes = {c.path: c for c in differing if _is_ours(c.path)}
+    ours = [c for c in differing if _is_ours(c.path)]
+    changes = {c.path: c for c in ours if not (c.dropped and _is_as(reader, c))}
+    dropped = tuple(c.path for c in ours if c.dropped)
     seen = repo.resolve(SEEN) if head else None
     committed: dict[str, str] = {}
     by_hand: dict[str, str] = {}
@@ -62,7 +67,16 @@ def gather(reader: Reader, repo: MemoryRepo, now: datetime, read_only: bool = Fa
         if committed:
             touched = repo.changed_by_commits(seen, head, layout.TOPS)
             by_hand = {p: kind for p, kind in committed.items() if kind in touched.get(p, "")}
-    return HandWork(reader, repo, now, head, seen, changes, committed, by_hand)
+    return HandWork(reader, repo, now, head, seen, changes, committed, by_hand, dropped)
+
+
+def _is_as(reader: Reader, change: Change) -> bool:
+    """Whether a file that was dropped from Git's index is as HEAD has it."""
+    try:
+        content = files.read(os.path.join(reader.home, change.path), record.FILE_BYTES + 1)
+    except errors.CannotRead:
+        return False
+    return blob_of(content) == change.dropped
 
 
 def _is_ours(path: str) -> bool:

@@ -42,7 +42,8 @@ class Ingest:
 
     ``see`` is the commit up to which all is taken in, absent where there is something to ask
     about. ``left`` is the commit that was seen last, where it is no part of the history any
-    more. ``restorable`` are missing files, where the person wants them back.
+    more. ``restorable`` are missing files, where the person wants them back. ``dropped`` are
+    files that stand here, to be put back in Git's index.
     """
 
     plan: Plan | None = None
@@ -52,6 +53,7 @@ class Ingest:
     notices: list[Why] = field(default_factory=list)
     missing: tuple[str, ...] = ()
     restorable: Mapping[str, bytes] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
 
 
 def decide_ingest(
@@ -87,10 +89,13 @@ def _finished(work: HandWork, see: str | None) -> Ingest:
     if see and work.seen and not work.repo.is_ancestor(work.seen, see):
         left = work.seen
         work.notices.append(Why("history-left", (left[:12],)))
-    if not work.files:
-        return Ingest(None, see, left, notices=work.notices)
-    plan = Plan(_message(work), work.files, tuple(dict.fromkeys(work.ids)))
-    return Ingest(plan, see, left, tuple(work.files), work.notices)
+    if work.dropped:
+        work.notices.append(Why("put-back-in-index", (errors.listed(work.dropped),)))
+    found = Ingest(None, see, left, notices=work.notices, dropped=work.dropped)
+    if work.files:
+        found.plan = Plan(_message(work), work.files, tuple(dict.fromkeys(work.ids)))
+        found.paths = tuple(work.files)
+    return found
 
 
 def _message(work: HandWork) -> str:

@@ -66,17 +66,19 @@ def revise(now: Current, new: Record, moment: datetime, verb: str, path: str | N
     return Plan(f"{verb}: {new.title}", files, (new.id,))
 
 
-def correct(now: Current, title: str, body: str, moment: datetime) -> Record:
+def correct(
+    item: Record, title: str, body: str, moment: datetime, summary: str = "corrected by the user"
+) -> Record:
     """The record with another text; what the person corrects becomes their own word."""
     stamp = record.stamp(moment)
     return replace(
-        now.record,
+        item,
         title=title,
         body=body,
         authority=Authority.EXPLICIT,
         lifecycle=Lifecycle.PROVEN,
-        evidence=with_evidence(now.record, user_evidence(stamp, "corrected by the user")),
-        conflict=tuple(c for c in now.record.conflict if c.field not in ("body", "title")),
+        evidence=with_evidence(item, user_evidence(stamp, summary)),
+        conflict=tuple(c for c in item.conflict if c.field not in ("body", "title")),
     )
 
 

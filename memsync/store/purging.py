@@ -6,10 +6,12 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from memsync import errors, files
 from memsync.config import Settings
+from memsync.contract.shared import Why
 from memsync.frontmatter.codec import dump_yaml
 from memsync.frontmatter.document import parse, parse_yaml
 from memsync.frontmatter.edits import edit_yaml
@@ -27,6 +29,12 @@ from memsync.tombstone import (
 )
 
 _PENDING = "purge.json"
+#: A line of so many bytes is known again where it stands outside of its record.
+TELLING_BYTES = 12
+#: How many places that were not reached are told one by one.
+MOST_TOLD = 20
+#: A word that is none of a language: with a digit or a sign within, as secrets and names have.
+_ODD_WORD = r"(?=\S*[^\W\d_])\S*\w[\d_@/.+=-]\w\S*"
 
 
 def permanent_tombstone(gone: Record, salt: str, now_text: str) -> bytes:
@@ -74,11 +82,12 @@ def pending(effects: Effects) -> list[str]:
 
 def purge(
     effects: Effects, reader: Reader, now_ns: Callable[[], int], step: Callable[[str], None]
-) -> None:
+) -> tuple[Why, ...]:
     """Take the content of the noted ids out of history, index and caches. Can be run again.
 
-    ``step`` is told what begins, for progress. Raises OddState where stashes are in the way,
-    GitFailed, GitTimeout, DiskFull, IndexBusy; the note stays then.
+    ``step`` is told what begins, for progress. Returns where some of the text is still found:
+    what a person wrote elsewhere is not memsync's to change. Raises OddState where stashes are in
+    the way, GitFailed, GitTimeout, DiskFull, IndexBusy; the note stays then.
     """
     noted = pending(effects)
     # A note whose forget did not happen (a crash came first) must not touch a living record.
@@ -86,25 +95,37 @@ def purge(
     if not ids:
         if noted:
             _write(effects, ())
-        return
+        return ()
     repo = effects.repo
     rewrite.refuse_stashes(repo)
     step("looking for the text in history")
-    dropped, titles = _found(repo, ids)
-    _clear_kept(effects, titles)  # while the history still tells the titles
-    if dropped:
+    found = _found(repo, ids)
+    _clear_kept(effects, {*found.titles, *found.lines})  # while the history still tells them
+    if found.dropped:
         step("rewriting history")
-        _rewrite(effects, dropped, titles, now_ns)
+        _rewrite(effects, found, now_ns)
     step("removing what is left")
     rewrite.sweep(repo)
     reader.index.clear()
     reader.refresh()
     reader.index.purge_text()
+    step("looking for what was not reached")
+    left = _bounded(_survivors(repo, _told_elsewhere(repo, found)))
     _write(effects, ())
+    return left
 
 
-def _found(repo: MemoryRepo, ids: set[str]) -> tuple[set[str], dict[str, str]]:
-    """The blobs that hold these records, and title -> id of all their versions.
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The blobs to drop, and title -> id and telling line -> id of all versions."""
+
+    dropped: frozenset[str]
+    titles: dict[str, str]
+    lines: dict[str, str]
+
+
+def _found(repo: MemoryRepo, ids: set[str]) -> _Found:
+    """What the history has of these records.
 
     A version without an id of its own belongs to the record whose path it had. An earlier,
     ordinary tombstone is taken out too: its hash could be guessed back into a short text.
@@ -112,6 +133,7 @@ def _found(repo: MemoryRepo, ids: set[str]) -> tuple[set[str], dict[str, str]]:
     listed = [(o, p) for o, p in rewrite.blobs_in_history(repo) if _may_hold(p)]
     paths: dict[str, str] = {}
     dropped: set[str] = set()
+    owner: dict[str, str] = {}
     titles: dict[str, str] = {}
     unnamed: list[tuple[str, str, str]] = []
     where = dict(listed)
@@ -127,33 +149,74 @@ def _found(repo: MemoryRepo, ids: set[str]) -> tuple[set[str], dict[str, str]]:
                     dropped.add(oid)
                 continue
             dropped.add(oid)
-            paths[path] = stated
+            owner[oid] = paths[path] = stated
             titles[str(title)] = stated
         elif stated is None:
             unnamed.append((oid, path, str(title)))
     for oid, path, title in unnamed:
         if path in paths:
             dropped.add(oid)
-            titles[title] = paths[path]
-    return dropped, {t: i for t, i in titles.items() if t.strip()}
+            owner[oid] = titles[title] = paths[path]
+    named = {t: i for t, i in titles.items() if t.strip()}
+    lines = {line: owner[o] for o, raw in repo.read_blobs(owner) for line in _lines_of(raw)}
+    return _Found(frozenset(dropped), named, lines)
 
 
 def _may_hold(path: str) -> bool:
     return layout.kind_of(path) in ("record", "candidate", "tombstone")
 
 
-def _rewrite(
-    effects: Effects, dropped: set[str], titles: dict[str, str], now_ns: Callable[[], int]
-) -> None:
+def _lines_of(content: bytes) -> Iterator[str]:
+    """The lines of a record that are long enough to be known again elsewhere."""
+    for line in parse(content, "").body.splitlines():
+        words = line.strip("#*->` \t")
+        if len(words.encode()) >= TELLING_BYTES:
+            yield words
+
+
+def _told_elsewhere(repo: MemoryRepo, found: _Found) -> set[str]:
+    """What must not be found any more: lines, and titles and odd words that no file here has."""
+    words = {w.strip(".,;:!?()'\"") for line in found.lines for w in re.findall(_ODD_WORD, line)}
+    rare = {word for word in {*words, *found.titles} if len(word.encode()) >= TELLING_BYTES // 2}
+    for _, content in repo.read_blobs(repo.tree().values()):
+        rare = {word for word in rare if word.encode() not in content}
+    return {*found.lines, *rare}
+
+
+def _survivors(repo: MemoryRepo, texts: set[str]) -> Iterator[Why]:
+    """Every place in Git's object store where one of these texts still is."""
+    wanted = [text.encode() for text in texts]
+    holding = [o for o in rewrite.every_object(repo) if any(w in o.content for w in wanted)]
+    paths = dict(rewrite.blobs_in_history(repo, "")) if holding else {}
+    for item in holding:
+        path = paths.get(item.oid, "")
+        if item.kind == "tag":
+            yield Why("tag-not-reached", (item.name,))
+        elif item.kind == "commit":
+            yield Why("message-not-reached", (item.oid[:12],))
+        elif re.fullmatch("[0-9a-f/]{40,}", path):
+            yield Why("note-not-reached", (path.replace("/", "")[:12],))
+        else:
+            yield Why("file-not-reached", (path or item.oid[:12],))
+
+
+def _bounded(left: Iterable[Why]) -> tuple[Why, ...]:
+    every = tuple(dict.fromkeys(left))
+    if len(every) <= MOST_TOLD:
+        return every
+    return (*every[:MOST_TOLD], Why("more-not-reached", (str(len(every) - MOST_TOLD),)))
+
+
+def _rewrite(effects: Effects, found: _Found, now_ns: Callable[[], int]) -> None:
     repo = effects.repo
     current = files.read(effects.at(layout.SETTINGS))
     generation = Settings.from_data(parse_yaml(current, layout.SETTINGS).data).generation + 1
     replaced = _settings_replaced(repo, generation)
     first = dump_yaml({"format": 1, "generation": generation})
     change = rewrite.Rewrite(
-        dropped=frozenset(dropped),
+        dropped=found.dropped,
         replaced=replaced,
-        message=lambda old, touched: scrubbed_message(old, touched, titles),
+        message=lambda old, touched: scrubbed_message(old, touched, found.titles, found.lines),
         settings_path=layout.SETTINGS,
         root_blob=rewrite.store_blob(repo, first),
         root_message="memsync: history without what was forgotten for good\n",
@@ -186,10 +249,12 @@ def _settings_replaced(repo: MemoryRepo, generation: int) -> dict[str, str]:
     return found
 
 
-def scrubbed_message(old: bytes, touched: bool, titles: dict[str, str]) -> bytes:
-    """A commit message without the titles of what was forgotten."""
+def scrubbed_message(
+    old: bytes, touched: bool, titles: Mapping[str, str], gone: Mapping[str, str]
+) -> bytes:
+    """A message without the titles and (``gone``) lines of what was forgotten: ids stand there."""
     text = old.decode("utf-8", "surrogateescape")
-    lines = [_scrubbed_line(line, titles) for line in text.split("\n")]
+    lines = [_scrubbed_line(line, titles, gone) for line in text.split("\n")]
     if touched and lines and lines[0] == text.split("\n")[0]:
         verb = re.match(r"[\w ]{1,20}:", lines[0])
         named = next(iter(titles.values()), "")
@@ -198,19 +263,21 @@ def scrubbed_message(old: bytes, touched: bool, titles: dict[str, str]) -> bytes
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
-def _scrubbed_line(line: str, titles: dict[str, str]) -> str:
+def _scrubbed_line(line: str, titles: Mapping[str, str], gone: Mapping[str, str]) -> str:
+    for text, wanted in gone.items():
+        line = line.replace(text, wanted)
     for title, wanted in titles.items():
         if line == title or line.endswith((f": {title}", f"- {title}")):
             return line[: len(line) - len(title)] + wanted
     return line
 
 
-def _clear_kept(effects: Effects, titles: dict[str, str]) -> None:
+def _clear_kept(effects: Effects, texts: set[str]) -> None:
     """Remove what was kept aside and speaks of a forgotten record, and all scratch files."""
     for name in ("tmp", "kept"):
         folder = os.path.join(effects.folder, name)
         for entry in os.listdir(folder) if os.path.isdir(folder) else ():
             path = os.path.join(folder, entry)
             text = files.read(path).decode("utf-8", "replace")
-            if name == "tmp" or any(title in text for title in titles):
+            if name == "tmp" or any(known in text for known in texts):
                 files.remove(path)

@@ -180,15 +180,16 @@ class Reader:
         data = self.index.json_of(rows)
         found = []
         for row in rows:
-            item = from_json(Record, data[row.n])
-            found.append(self._whole(row, item) if bodies else item)
+            known = data[row.n]
+            found.append(self._whole(row, known) if bodies else from_json(Record, known))
         return found
 
-    def _whole(self, row: Row, item: Record) -> Record:
+    def _whole(self, row: Row, known: dict[str, Any]) -> Record:
         """A record with its text; where the person saved it meanwhile, as it is now."""
         content = files.read(os.path.join(self.home, row.path), record.FILE_BYTES + 1)
         if blob_of(content) == row.blob:
-            return replace(item, body=record.canonical_body(content[row.body_at :].decode()))
+            known["body"] = record.canonical_body(content[row.body_at :].decode())
+            return from_json(Record, known)
         from memsync.frontmatter.schema import decode
 
         now = decode(content, row.path, layout.place_of(row.path), row.id).record
@@ -260,6 +261,12 @@ class Reader:
         """All that is wrong with files: in them, about their kind, about their names."""
         found = [*self.index.problems(), *self.seen.problems, *self._collisions()]
         return tuple(sorted(found, key=lambda p: (p.path, p.line, p.code)))
+
+    def out_of_action(self) -> tuple[str, ...]:
+        """The files of memories that cannot be read, by path."""
+        found = (*self.index.problems(), *self.seen.problems)
+        paths = {p.path for p in found if p.level == "error" and layout.is_record(p.path)}
+        return tuple(sorted(paths))
 
     def _collisions(self) -> list[Problem]:
         """Names that other systems take for one."""

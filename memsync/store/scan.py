@@ -110,6 +110,8 @@ def _add_settings(home: str, walked: Walk) -> None:
 def _told(walked: Walk) -> Iterable[Problem]:
     for path, code in sorted(walked.odd):
         yield problem(code, path, 0)
+    for path in sorted(walked.passed):
+        yield problem("not-taken", path, 0, "notice")
     for folder, detail in sorted(walked.unreadable):
         yield problem("unreadable", folder, 0, detail=detail)
 

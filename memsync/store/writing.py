@@ -73,7 +73,7 @@ class Store:
     def transaction(self, what: str, missing: Missing = Missing.UNSAID) -> Iterator[Transaction]:
         """Hold the lock, finish what a crash left, take in hand edits, then let the caller write.
 
-        Raises Locked, OddState, NewerFormat, GitTooOld, GitMissing, CannotWrite.
+        Raises Locked, OddState, RepositoryDamaged, NewerFormat, GitTooOld, GitMissing, CannotWrite.
         """
         with self._alone(what):
             taken = self._take_in(missing)
@@ -88,20 +88,29 @@ class Store:
         with self._alone("ingest"):
             return self._take_in(Missing.UNSAID)
 
-    @contextlib.contextmanager
-    def _alone(self, what: str) -> Iterator[None]:
+    def lock(self, what: str) -> contextlib.AbstractContextManager[None]:
+        """Be the only memsync that writes here; ``what`` tells the others why."""
         path = os.path.join(self.effects.folder, "lock")
         holder = f"process {self.environment.process}: {what}\n"
-        with files.lock(path, self.lock_seconds, holder):
+        return files.lock(path, self.lock_seconds, holder)
+
+    @contextlib.contextmanager
+    def _alone(self, what: str) -> Iterator[None]:
+        with self.lock(what):
             self.repo.git.check_version()
             self.check_state()
+            if not self.repo.has_index():
+                self.repo.make_index()
             recover(self.effects)
             self.reader.refresh()
             yield
 
     def check_state(self) -> None:
-        """Raise OddState where git is in the middle of something or on another branch."""
-        state = self.repo.state(self.repo.setting("memsync.branch"))
+        """Raise OddState where git is in the middle of something or on another branch.
+
+        Raises RepositoryDamaged too.
+        """
+        state = self.repo.state()
         if state.problem:
             raise errors.OddState(state=state.problem)
 
@@ -123,6 +132,8 @@ class Store:
         self.effects.holding = bool(decided.missing or decided.restorable)
         if decided.left:
             self.effects.keep_commit(decided.left)
+        if decided.dropped:
+            self.effects.unstage(decided.dropped)
         if decided.plan is not None:
             carry_out(self.effects, decided.plan, self.reader.known_blob)
             self.reader.refresh()
@@ -132,10 +143,10 @@ class Store:
     def _go_on_purging(self) -> list[Why]:
         """Finish what is noted to be forgotten for good; what prevents that blocks nothing else."""
         try:
-            purging.purge(self.effects, self.reader, self.environment.now_ns, lambda _: None)
+            now_ns = self.environment.now_ns
+            return [*purging.purge(self.effects, self.reader, now_ns, lambda _: None)]
         except errors.MemsyncError:
             return [Why("purge-unfinished", (", ".join(purging.pending(self.effects)),))]
-        return []
 
     def _upkeep(self) -> None:
         """Keep Git quick: pack what many commits left loose, and index paths for ``history``."""
@@ -210,7 +221,7 @@ def undo(effects: Effects, steps: tuple[Step, ...]) -> None:
 
 def _put_back(effects: Effects, steps: tuple[Step, ...]) -> None:
     for step in reversed(steps):
-        if step.old != step.new and _blob_at(effects, step.path) == step.new:
+        if step.old != step.new and _blob_now(effects, step.path) == step.new:
             effects.put_back(step)
     paths = tuple(step.path for step in steps)
     with contextlib.suppress(errors.MemsyncError):  # the files are what counts
@@ -233,18 +244,26 @@ def recover(effects: Effects) -> None:
         return
     for step in steps:
         waiting = effects.waiting(step)
-        current = _blob_at(effects, step.path)
+        current = _blob_now(effects, step.path)
         if current == step.old and step.old != step.new and (waiting or not step.new):
             effects.put(step)
         elif waiting and current != step.new:
             name = f"interrupted-{step.new[:12]}-{os.path.basename(step.path)}"
             effects.keep_aside(name, files.read(waiting))
-    ours = tuple(s.path for s in steps if _blob_at(effects, s.path) == s.new)
+    ours = tuple(s.path for s in steps if _blob_now(effects, s.path) == s.new)
     theirs = tuple(s.path for s in steps if s.path not in ours)
     if theirs:
         effects.unstage(theirs)  # git may have taken our version of them into its index
     effects.commit(message, ours)
     effects.settle()  # what it changed is seen by the ingest that follows
+
+
+def _blob_now(effects: Effects, path: str) -> str | None:
+    """As ``_blob_at``; None for what is no file that can be read, and so is nobody's version."""
+    try:
+        return _blob_at(effects, path)
+    except errors.CannotRead:
+        return None
 
 
 def _blob_at(effects: Effects, path: str) -> str:

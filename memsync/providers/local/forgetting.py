@@ -82,12 +82,12 @@ def _forget_for_good(work: Work, wanted: ForgetInput) -> Applied:
 def _purge(work: Work, transaction: Transaction, record_id: str) -> tuple[Why, ...]:
     """Carry out the purge that is noted down; where it fails, the next write goes on with it."""
     try:
-        purging.purge(
+        left = purging.purge(
             transaction.effects, transaction.reader, work.environment.now_ns, work.progress
         )
     except errors.MemsyncError:
         return (Why("purge-unfinished", (record_id,)),)
-    return refresh_profile(work, transaction)
+    return (*left, *refresh_profile(work, transaction))
 
 
 def _to_purge(
@@ -163,7 +163,12 @@ def roll_back(work: Work, wanted: RollbackInput) -> Applied:
             version = earlier
         raw, old = _read_version(transaction, version, row.id)
         plan = plans.roll_back(now, old, raw, work.environment.now())
-        return work.done(transaction, "rollback", plan, row.id)
+        return work.done(transaction, "rollback", plan, row.id, _went_back_to(version, old))
+
+
+def _went_back_to(version: history.Version, old: Record) -> tuple[Why, ...]:
+    told = version.revision
+    return (Why("went-back-to", (told.revision or "", told.when, old.title)),)
 
 
 def _mend(work: Work, transaction: Transaction, wanted: RollbackInput) -> Applied:
@@ -191,23 +196,24 @@ def _mend(work: Work, transaction: Transaction, wanted: RollbackInput) -> Applie
 def _bring_back(work: Work, transaction: Transaction, mark: Mark, to: str | None) -> Applied:
     if mark.permanent:
         raise errors.ForgottenForGood(id=mark.id, forgottenAt=mark.forgotten_at)
-    old, raw, path = _last_version(transaction, mark, to)
+    old, raw, version = _last_version(transaction, mark, to)
+    path = version.revision.path
     if os.path.lexists(os.path.join(transaction.reader.home, path)):
         path = transaction.reader.path_for(old)
     plan = plans.bring_back(mark, old, raw, path, work.environment.now())
-    return work.done(transaction, "rollback", plan, mark.id)
+    return work.done(transaction, "rollback", plan, mark.id, _went_back_to(version, old))
 
 
 def _last_version(
     transaction: Transaction, mark: Mark, to: str | None = None
-) -> tuple[Record, bytes, str]:
-    """The record, file and path of a forgotten record's last (or a named) version."""
+) -> tuple[Record, bytes, history.Version]:
+    """The record and file of a forgotten record's last (or a named) version."""
     found = history.versions(transaction.effects.repo, mark.id, None)
     version = history.pick(found, to, mark.id) if to else next((v for v in found if v.blob), None)
     if version is None:
         raise errors.NothingToRollBack(id=mark.id)
     raw, old = _read_version(transaction, version, mark.id)
-    return old, raw, version.revision.path
+    return old, raw, version
 
 
 def _read_version(

@@ -19,9 +19,9 @@ from memsync.contract.memories import (
     Status,
 )
 from memsync.contract.shared import NO_PROJECT, Entry, ProjectRef, Why
-from memsync.gitrepo import MemoryRepo
+from memsync.gitrepo import MemoryRepo, State
 from memsync.index import Row, scope_word
-from memsync.providers.local.reads import Reads, find
+from memsync.providers.local.reads import Reads, find, switched_off
 from memsync.record import Scope
 from memsync.store import history, layout, purging
 from memsync.store.absences import is_too_many, lost_records
@@ -67,7 +67,8 @@ def _listing(reads: Reads, query: ManageQuery) -> Listing:
             conditions.append(f"r.{column} = ?")
             arguments.append(str(value))
     if query.tag is not None:
-        conditions.append("EXISTS (SELECT 1 FROM json_each(r.json, '$.tags') WHERE value = ?)")
+        tagged = "SELECT n FROM wholes, json_each(wholes.json, '$.tags') WHERE value = ?"
+        conditions.append(f"r.n IN ({tagged})")
         arguments.append(query.tag)
     where = " AND ".join(conditions) or "1"
     rows = reads.reader.index.rows(where, arguments, "r.project IS NOT NULL, r.updated DESC, r.id")
@@ -78,7 +79,9 @@ def _listing(reads: Reads, query: ManageQuery) -> Listing:
         here = [row for row in here if row.state(now) == query.state]
     truncated = query.limit is not None and len(here) > query.limit
     shown = here[: query.limit] if query.limit is not None else here
-    return Listing(reads.reader.entries(shown), (), elsewhere, truncated)
+    return Listing(
+        reads.reader.entries(shown), (), elsewhere, truncated, reads.reader.out_of_action()
+    )
 
 
 def _found(reads: Reads, query: SearchQuery) -> Listing:
@@ -93,7 +96,11 @@ def _found(reads: Reads, query: SearchQuery) -> Listing:
     hits = index.search(expression, scopes, query.limit + 1)
     living = index.by_number([n for n, _ in hits])
     rows = [living[n] for n, _ in hits if n in living]
-    return Listing(reads.reader.entries(rows[: query.limit]), truncated=len(hits) > query.limit)
+    return Listing(
+        reads.reader.entries(rows[: query.limit]),
+        truncated=len(hits) > query.limit,
+        broken=reads.reader.out_of_action(),
+    )
 
 
 def _expanded(reads: Reads, query: ExpandQuery) -> Entry:
@@ -159,42 +166,61 @@ def status(reads: Reads, ref: ProjectRef | None) -> Status:
     """How the memory stands: counts, what is pending, what needs the person."""
     reader, repo = reads.reader, reads.repo
     reader.refresh()
-    state = repo.state(repo.setting("memsync.branch"))
     now = reader.now_text
     rows = reader.index.rows()
     counts = Counter(row.state(now) for row in rows)
     counts["forgotten"] = len(reader.index.marks_in_force())
     problems = reader.problems()
-    work = gather(reader, repo, reads.environment.now(), read_only=True)
+    state, work, told = _from_git(reads)
     project = reads.located(ref) if ref else None
     attention = tuple(
         chain(
-            (Why("repository-state", (state.problem,)) for _ in [0] if state.problem),
+            told,
             (
                 Why("open-conflict", (row.id, row.title))
                 for row in rows
                 if row.state(now) == "conflict"
             ),
-            _missing(work) if not state.problem else (),
+            _missing(work) if work and not state.problem else (),
             _settings_missing(reader.home),
             _purge_pending(repo),
         )
     )
-    settings = reader.settings
+    off = switched_off(reads, project, project.key if project else None)
+    codes = {why.code for why in off}
     return Status(
         home=reader.home,
         branch=state.branch,
         head=state.head[:12] if state.head else None,
         counts=dict(counts),
-        pending=len(work.changes),
+        pending=len(work.changes) if work else 0,
         problems=problems,
         attention=attention,
         project=project.key if project else None,
         project_name=project.name if project else None,
-        learning=settings.learning,
-        retrieval=settings.retrieval,
+        learning="learning-off" not in codes,
+        retrieval=not codes & {"retrieval-off", "project-paused"},
+        switched_off=off,
         language=reads.language(project),
     )
+
+
+def _from_git(reads: Reads) -> tuple[State, HandWork | None, list[Why]]:
+    """What Git says of the repository, as far as it can, and what of it needs the person."""
+    repo = reads.repo
+    try:
+        state = repo.state()
+        work = gather(reads.reader, repo, reads.environment.now(), read_only=True)
+    except errors.RepositoryDamaged as error:
+        told = Why("repository-damaged", (str(error.facts["detail"]),))
+        return State(None, None), None, [told]
+    if state.problem:
+        return state, work, [Why("repository-state", (state.problem,))]
+    if not repo.has_index() and state.head:
+        return state, work, [Why("index-missing")]
+    if work.dropped:
+        return state, work, [Why("taken-from-index", (errors.listed(work.dropped),))]
+    return state, work, []
 
 
 def _settings_missing(home: str) -> list[Why]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from memsync import config, errors, identity, language, record
 from memsync.config import Environment
-from memsync.contract.shared import NO_PROJECT, ProjectRef
+from memsync.contract.shared import NO_PROJECT, ProjectRef, Why
 from memsync.gitrepo import MemoryRepo
+from memsync.store import layout
 from memsync.store.reading import Reader
 
 if TYPE_CHECKING:
@@ -42,14 +43,17 @@ class Reads:
         """The code project of a folder on this disk, or None."""
         if ref.path is None:
             return None
-        return identity.resolve(ref.path, self.reader.known_projects(), self.environment.variables)
+        known = self.reader.known_projects()
+        return identity.resolve(ref.path, known, self.environment.variables, self.repo.real_git_dir)
 
     def located(self, ref: ProjectRef) -> Project | None:
         """The code project of a folder, as far as a read needs it: often without asking git."""
         if ref.path is None:
             return None
         found = identity.resolve_bound(ref.path, self.reader.known_projects())
-        return found or self.resolved(ref)
+        if found is None or found.common == self.repo.real_git_dir:
+            return self.resolved(ref)
+        return found
 
     def key_of(self, ref: ProjectRef) -> str | None:
         """The key of the project a request is about, or None.
@@ -84,6 +88,23 @@ def project_named(reader: Reader, wanted: str) -> str:
     if len(named) == 1:
         return named[0]
     raise errors.ProjectNotFound(wanted=wanted)
+
+
+def switched_off(reads: Reads, project: Project | None, key: str | None) -> tuple[Why, ...]:
+    """What is switched off for a project, each with the file that says so."""
+    settings: list[tuple[str, config.Settings | config.ProjectSettings]]
+    settings = [(layout.SETTINGS, reads.reader.settings)]
+    if project is not None:
+        settings.append((config.PROJECT_FILE, config.project_settings(project.root)))
+    found = [
+        Why(code, (place,))
+        for place, given in settings
+        for code, on in (("learning-off", given.learning), ("retrieval-off", given.retrieval))
+        if not on
+    ]
+    if any(known.paused for known in reads.reader.known_projects() if known.key == key):
+        found.append(Why("project-paused", (key or "",)))
+    return tuple(found)
 
 
 def find(reads: Reads, wanted: str, ref: ProjectRef) -> Row:

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from memsync import config, errors
+from memsync import errors
 from memsync.contract.shared import Why
 from memsync.contract.tasks import (
     Excluded,
@@ -18,7 +18,7 @@ from memsync.contract.tasks import (
     TaskQuery,
 )
 from memsync.identity import Project
-from memsync.providers.local.reads import Reads
+from memsync.providers.local.reads import Reads, switched_off
 
 
 def answer(reads: Reads, query: Any) -> Manifest | Profile | Explained:
@@ -38,7 +38,8 @@ def _task(reads: Reads, query: TaskQuery) -> Manifest:
         off = Excluded("", "", Why("retrieval-off"))
         return Manifest("", excluded=(off,), excluded_total=1, project_key=key)
     query = replace(query, paths=tuple(_within(project, path) for path in query.paths))
-    return reads.director.direct(query, key, reads.language(project))
+    found = reads.director.direct(query, key, reads.language(project))
+    return found._replace(broken=reads.reader.out_of_action())
 
 
 def _within(project: Project | None, path: str) -> str:
@@ -51,11 +52,8 @@ def _within(project: Project | None, path: str) -> str:
 
 
 def _retrieval_on(reads: Reads, project: Project | None, key: str | None) -> bool:
-    if not reads.reader.settings.retrieval:
-        return False
-    if any(known.paused for known in reads.reader.known_projects() if known.key == key):
-        return False
-    return project is None or config.project_settings(project.root).retrieval
+    off = ("project-paused", "retrieval-off")
+    return not any(why.code in off for why in switched_off(reads, project, key))
 
 
 def _profile(reads: Reads, query: ProfileQuery) -> Profile:

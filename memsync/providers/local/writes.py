@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from memsync import config, errors, files, identity, record, tokens
+from memsync import config, errors, files, identity, record
 from memsync.config import Environment
 from memsync.contract.changes import (
     Applied,
@@ -23,16 +23,14 @@ from memsync.frontmatter.edits import edit_yaml
 from memsync.frontmatter.model import Writable
 from memsync.gitrepo import code
 from memsync.identity import Project
-from memsync.index import Mark, Row, scope_word, telling_damage
+from memsync.index import Mark, telling_damage
+from memsync.providers.local import details, likeness
 from memsync.providers.local.reads import Reads, find_to_change
-from memsync.record import MemoryClass, MemoryType, Record, Scope, Selectors, Source
+from memsync.record import MemoryClass, Record, Scope, Source
 from memsync.store import layout, plans
 from memsync.store.effects import Plan
 from memsync.store.writing import Store, Transaction
 from memsync.tombstone import text_hash
-
-#: From this share of common words on, a memory is named as resembling a new one.
-RESEMBLES = 0.6
 
 
 @dataclass
@@ -130,10 +128,14 @@ def remember(work: Work, wanted: RememberInput) -> Applied:
         if scope is Scope.PROJECT:
             key, also = project_for_write(work, wanted.project, project)
         item = _new_record(work, wanted, title, body, scope, key)
+        near = likeness.nearest(transaction, item)
+        known = likeness.known(transaction, near, item, wanted)
+        if known is not None:
+            return _remember_again(work, transaction, known, wanted)
         back = _forgotten_same(transaction, item)
         if back is not None:
             item = replace(item, id=back.id, epoch=back.epoch + 1)
-        alike = _resembling(transaction, item)
+        alike = likeness.resembling(near, item)
         plan = plans.create(item, transaction.reader.path_for(item), also, "remember")
         if project is not None and key is not None:
             bind(work, project, key)
@@ -158,15 +160,20 @@ def titled(text: str, title: str | None = None) -> tuple[str, str]:
     if not body:
         raise errors.TextEmpty()
     if title is not None:
-        stated = " ".join(title.split())
-        if not stated:
-            raise errors.InvalidValue(field="title", value=title, allowed="a text")
-        return stated, body
+        return stated_title(title), body
     first, _, rest = body.partition("\n")
     short = record.title_from(body)
     if short and len(first) <= record.TITLE_CHARACTERS and record.title_from(first) == short:
         return short, rest.strip("\n")
     return short or record.shorten(" ".join(body.split()), record.TITLE_CHARACTERS), body
+
+
+def stated_title(title: str) -> str:
+    """A title in one line. Raises InvalidValue where nothing is left."""
+    stated = " ".join(title.split())
+    if not stated:
+        raise errors.InvalidValue(field="title", value=title, allowed="a text")
+    return stated
 
 
 def _scope(wanted: RememberInput, project: Project | None) -> Scope:
@@ -226,34 +233,22 @@ def _new_record(
     usual = (
         MemoryClass.PROJECT_CONVENTION if scope is Scope.PROJECT else MemoryClass.USER_PREFERENCE
     )
-    for name, value in (("validFrom", wanted.valid_from), ("validUntil", wanted.valid_until)):
-        if value is not None and record.instant(value) is None:
-            allowed = "a date such as 2027-01-31, or a date and time"
-            raise errors.InvalidValue(field=name, value=value, allowed=allowed)
-    begins, ends = record.instant(wanted.valid_from), record.end_of(wanted.valid_until)
-    if begins and ends and ends <= begins:
-        allowed = "a time after validFrom"
-        raise errors.InvalidValue(field="validUntil", value=wanted.valid_until, allowed=allowed)
-    return Record(
+    details.refuse_over(wanted.valid_until, work.environment.now())
+    plain = Record(
         id=record.random_id(work.environment.entropy(10)),
         title=title,
         body=body,
         scope=scope,
         project_key=key,
-        memory_type=wanted.memory_type or MemoryType.COLLABORATION_POLICY,
-        memory_class=wanted.memory_class or usual,
-        category=wanted.category,
-        tags=tuple(dict.fromkeys(wanted.tags)),
+        memory_class=usual,
         language=wanted.language,
-        selectors=Selectors(wanted.paths, wanted.tasks, wanted.operations, wanted.phases),
         evidence=(plans.user_evidence(stamp, "said by the user"),),
         created=stamp,
         updated=stamp,
-        valid_from=wanted.valid_from,
-        valid_until=wanted.valid_until,
         source=Source(kind="cli"),
         allow=wanted.allow,
     )
+    return details.laid_over(plain, wanted)
 
 
 def _forgotten_same(transaction: Transaction, item: Record) -> Mark | None:
@@ -266,39 +261,59 @@ def _forgotten_same(transaction: Transaction, item: Record) -> Mark | None:
     return None
 
 
-def _resembling(transaction: Transaction, item: Record) -> list[Row]:
-    """Up to three memories of the same scope that say much the same."""
-    index = transaction.reader.index
-    terms = tokens.query_terms(f"{item.title} {item.body[:500]}")
-    scopes = [scope_word(item.scope, item.project_key)]
-    hits = index.by_number([n for n, _ in index.search(tokens.match_expression(terms), scopes, 8)])
-    mine = set(tokens.index_text(f"{item.title} {item.body}").split())
-    alike = []
-    for row in hits.values():
-        theirs = set(tokens.index_text(f"{row.title} {row.summary}").split())
-        common = len(mine & theirs) / max(len(mine | theirs), 1)
-        if common >= RESEMBLES and row.id != item.id:
-            alike.append(row)
-    return alike[:3]
+def _remember_again(
+    work: Work, transaction: Transaction, known: plans.Current, wanted: RememberInput
+) -> Applied:
+    """What was concluded becomes the person's own word, what was paused goes on; else nothing."""
+    item, row = known.record, known.row
+    own = item.authority is record.Authority.EXPLICIT and item.lifecycle == "proven"
+    if item.conflict or (own and not item.paused):
+        notices = [*transaction.notices, Why("already-known", (row.id,))]
+        if item.conflict:
+            notices.append(Why("open-conflict", (row.id, row.title)))
+        return Applied(
+            "remember",
+            transaction.reader.entry(row),
+            taken_in=transaction.taken_in,
+            notices=tuple(notices),
+            ids=(row.id,),
+        )
+    moment = work.environment.now()
+    new = details.laid_over(replace(item, paused=False), wanted)
+    new = plans.correct(new, item.title, item.body, moment, "said by the user")
+    path = transaction.reader.settled_path(row.path, new)
+    plan = plans.revise(known, new, moment, "remember", path)
+    told = (Why("known-before", (row.id,)),)
+    return work.done(transaction, "remember", plan, row.id, told)
 
 
 # --- change --------------------------------------------------------------------------------
 
 
 def correct(work: Work, wanted: CorrectInput) -> Applied:
-    """Put another text in a record's place."""
-    title, body = titled(wanted.text, wanted.title)
+    """Put another text, or other details, in a record's place."""
+    said = titled(wanted.text, wanted.title) if wanted.text is not None else None
+    if said is None and wanted.supersede:
+        raise errors.TextEmpty()
     moment = work.environment.now()
     with work.store.transaction("correct") as transaction:
         now = work.current(transaction, wanted.id, wanted.expected_revision, wanted.project)
+        item = details.laid_over(now.record, wanted)
+        if said is None and wanted.title is not None:
+            said = stated_title(wanted.title), item.body
+        title, body = said or (item.title, item.body)
         if not wanted.supersede:
-            item = plans.correct(now, title, body, moment)
+            if said is not None:
+                item = plans.correct(item, title, body, moment)
+            if wanted.text is None:  # the text is not what the person settled
+                open_ = [c for c in now.record.conflict if c.field != "title" or said is None]
+                item = replace(item, conflict=tuple(open_))
             path = transaction.reader.settled_path(now.row.path, item)
             plan = plans.revise(now, item, moment, "correct", path)
             return work.done(transaction, "correct", plan, now.row.id)
         stamp = record.stamp(moment)
         new = replace(
-            now.record,
+            item,
             id=record.random_id(work.environment.entropy(10)),
             title=title,
             body=body,
@@ -369,7 +384,7 @@ def settings(work: Work, wanted: SettingsInput) -> Applied:
     if wanted.name not in config.NAMES:
         raise errors.SettingUnknown(name=wanted.name, known=sorted(config.NAMES))
     value = config.checked(wanted.name, wanted.value) if wanted.value is not None else None
-    way = config.NAMES[wanted.name][0]
+    way = tuple(wanted.name.split("."))
     with work.store.transaction("config") as transaction:
         shown = wanted.name if wanted.value is None else f"{wanted.name} = {wanted.value}"
         plan = _settings_plan(work, {way: value}, f"config {shown}")
