@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 
 
@@ -13,7 +15,12 @@ def main() -> None:
     gc.disable()
     from memsync.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    with contextlib.suppress(OSError):  # a reader that has gone; ``run`` told what was to be told
+        sys.stdout.flush()
+        sys.stderr.flush()
+    # Without taking ten thousand objects apart one by one, which nothing is waiting for.
+    os._exit(status)
 
 
 if __name__ == "__main__":

@@ -46,12 +46,11 @@ class Request:
         """What was found out already: memories share their selectors."""
         return {}
 
-    def gives(self, level: str) -> bool:
-        """Whether the request says anything of a level."""
-        return bool({"path": self.paths, "task": self.task.strip()}.get(level, self._word(level)))
-
-    def _word(self, level: str) -> str | None:
-        return self.operation if level == "operation" else self.phase
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The levels of which the request says anything."""
+        said = (self.paths, self.task.strip(), self.operation, self.phase)
+        return frozenset(level for level, word in zip(LEVELS, said, strict=True) if word)
 
 
 class Match(NamedTuple):
@@ -91,23 +90,8 @@ Wanted = tuple[tuple[str, ...], ...]
 
 def match(wanted: Wanted, request: Request) -> Match:
     """Compare one memory's selectors with a request."""
-    return Match(
-        tuple(
-            (level, state(level, selectors, request))
-            for level, selectors in zip(LEVELS, wanted, strict=False)
-            if selectors
-        )
-    )
-
-
-@lru_cache(maxsize=64)
-def _unasked(levels: tuple[str, ...]) -> Match:
-    return Match(tuple((level, "not-asked") for level in levels))
-
-
-def unasked(wanted: Wanted) -> Match:
-    """How a memory matches a request that says nothing of its conditions."""
-    return _unasked(tuple(level for level, s in zip(LEVELS, wanted, strict=False) if s))
+    pairs = zip(LEVELS, wanted, strict=False)
+    return Match(tuple([(lv, state(lv, asked, request)) for lv, asked in pairs if asked]))
 
 
 def state(level: str, selectors: tuple[str, ...], request: Request) -> str:
@@ -120,7 +104,7 @@ def state(level: str, selectors: tuple[str, ...], request: Request) -> str:
 
 
 def _state(level: str, selectors: tuple[str, ...], request: Request) -> str:
-    if not request.gives(level):
+    if level not in request.given:
         return "not-asked"
     if level == "path":
         fits = any(path_matches(selectors, path) for path in request.paths)

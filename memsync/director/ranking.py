@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 
 from memsync import record
 from memsync.index import Brief
@@ -39,16 +40,22 @@ _FEEDBACK = {
 
 def standing_score(row: Brief, now: datetime) -> float:
     """The part of the score that no request changes."""
+    score = _score_of(row.lifecycle, row.authority, row.project is not None, row.type)
+    return score if row.outcome is None else score + _feedback(row, now)
+
+
+@cache
+def _score_of(lifecycle: str, authority: str, in_project: bool, kind: str) -> float:
     score = 0.0
-    if row.lifecycle == "proven":
+    if lifecycle == "proven":
         score += WEIGHTS["proven"]
-    if row.authority == "explicit":
+    if authority == "explicit":
         score += WEIGHTS["explicit"]
-    if row.project is not None:
+    if in_project:
         score += WEIGHTS["project"]
-    if row.type == "core-profile":
+    if kind == "core-profile":
         score += WEIGHTS["core-profile"]
-    return score + _feedback(row, now)
+    return score
 
 
 def _feedback(row: Brief, now: datetime) -> float:

@@ -332,22 +332,22 @@ def _fitting(
     """The ``most`` best of those that apply, in their order: by score, then by id."""
     weight = ranking.WEIGHTS["relevance"]
     matched = split.fit & split.matched
-    ranked = []
+    ranked: list[tuple[float, str, Prepared, Considered | None]] = []
     for n, share in relevant.items():
         item, place = scope.places[n]
         if _applies(item, place, split) and not (item.selectors and matched >> place & 1):
-            ranked.append((-item.score - weight * share, item.row.id, item))
+            ranked.append((-item.score - weight * share, item.row.id, item, None))
     for place in bits(matched):
         item = scope.conditional[place]
         found = _weighed(item, request, relevant.get(item.row.n, 0.0))
-        ranked.append((-found.score, item.row.id, item))
+        ranked.append((-found.score, item.row.id, item, found))
     others = (scope.conditional[place] for place in bits(split.fit & ~split.matched))
     for listed in (scope.general, others):  # both in the order of their scores
         silent = (item for item in listed if item.row.n not in relevant)
-        ranked += [(-item.score, item.row.id, item) for item in islice(silent, most)]
+        ranked += [(-item.score, item.row.id, item, None) for item in islice(silent, most)]
     return [
-        _weighed(item, request, relevant.get(item.row.n, 0.0))
-        for _, _, item in heapq.nsmallest(most, ranked)
+        weighed or _weighed(item, request, relevant.get(item.row.n, 0.0))
+        for _, _, item, weighed in heapq.nsmallest(most, ranked)
     ]
 
 
