@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,9 @@ from memsync import errors
 from memsync.contract.changes import CorrectInput, ForgetInput, RememberInput, RollbackInput
 from memsync.contract.memories import HistoryQuery, ManageQuery
 from memsync.contract.shared import Entry
+from memsync.gitrepo import MemoryRepo
+from memsync.gitrepo.memory import MOST_NAMED
+from memsync.gitrepo.run import Git
 from memsync.record import Authority, Lifecycle, Scope
 from memsync.store.ingest import Ingest
 from tests.conftest import Memory, make_project
@@ -681,3 +685,38 @@ def test_a_project_folder_made_by_hand_is_a_project(memory: Memory) -> None:
     assert item.project_key == "by-hand"
     folder = make_project(memory, "code")
     assert folder.is_dir()
+
+
+def test_many_files_without_an_id_cost_one_look_at_the_history(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The id of such a file comes from the commit that added it, whatever became of it since."""
+    repo = MemoryRepo.at(str(memory.home), memory.variables)
+    paths = [f"global/note {n}.md" for n in range(MOST_NAMED + 1)]
+    for path in paths:
+        memory.write(path, f"Note {path}\n")
+    memory.git("add", "-A")
+    memory.git("commit", "-qm", "notes")
+    for path in paths[:3]:
+        memory.write(path, "Another text\n")
+    memory.git("rm", "-q", "--", paths[3])
+    memory.git("commit", "-qam", "second thoughts")
+    memory.write(paths[3], "Back again\n")
+    memory.git("add", "-A")
+    memory.git("commit", "-qm", "back")
+    added = memory.git("rev-parse", f"HEAD~2:{paths[0]}", f"HEAD~2:{paths[3]}").split()
+    begun: list[str] = []
+    run = Git.run
+
+    def counted(git: Git, *words: str, **options: Any) -> bytes:
+        begun.append(words[0])
+        return run(git, *words, **options)
+
+    monkeypatch.setattr(Git, "run", counted)
+    all_of_them = repo.first_commit_of(paths)
+    few = repo.first_commit_of(paths[:5])
+    assert begun.count("log") == 2
+    assert [all_of_them[path][1] for path in (paths[0], paths[3])] == added
+    assert few == {path: all_of_them[path] for path in paths[:5]}
+    assert len(all_of_them) == len(paths)
+    assert repo.first_commit_of(["global/not there.md"]) == {}

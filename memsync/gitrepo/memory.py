@@ -16,6 +16,8 @@ from memsync.gitrepo.run import Git
 FALLBACK_IDENTITY = ("user.name=memsync", "user.email=memsync@localhost")
 #: The last commit whose content memsync has taken in.
 SEEN = "refs/memsync/seen"
+#: Of more paths than these git is asked for everything: a command line has its end.
+MOST_NAMED = 200
 
 _UNDER_WAY = {
     "MERGE_HEAD": "merge",
@@ -355,13 +357,24 @@ class MemoryRepo:
         return [*_commits(out.decode("utf-8", "surrogateescape"), path)]
 
     def first_commit_of(self, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """path -> (time, blob) of the commit that first added it; untracked ones are left out."""
-        found = {}
-        for path in paths:
-            log = self.path_log(path)
-            added = [c for c in log if c.blob]
-            if added:
-                found[path] = (added[-1].when, str(added[-1].blob))
+        """path -> (time, blob) of the commit that first added it; untracked ones are left out.
+
+        One look at the history, however many paths are asked about.
+        """
+        if not paths or self.resolve("HEAD") is None:
+            return {}
+        named = [f":(literal){path}" for path in paths] if len(paths) <= MOST_NAMED else []
+        out = self.git.text(
+            *("log", "-z", "--raw", "--no-abbrev", "--no-renames", "-m", "--first-parent"),
+            *("--diff-filter=A", "--format=%x01%cI%x02", "HEAD", "--", *named),
+        )
+        wanted = frozenset(paths)
+        found: dict[str, tuple[str, str]] = {}
+        for part in out.split("\x01")[1:]:
+            when = part.partition("\x02")[0]
+            for blob, path in re.findall(_ADDED, part):
+                if path in wanted:
+                    found[path] = (when, blob)  # from the newest on: the oldest one stays
         return found
 
     def diff_texts(self, old: bytes, new: bytes) -> str:
@@ -448,6 +461,9 @@ def _refuse_foreign(home: str) -> None:
 
 
 _HEADER = r"\x01([0-9a-f]+)\x02([^\x02]*)\x02([^\x02]*)\x02([^\x02]*)\x02([^\0\n]*)"
+
+
+_ADDED = r":\d+ \d+ [0-9a-f]+ ([0-9a-f]+) A\0([^\0]+)"
 
 
 def _commits(out: str, path: str) -> Iterator[Commit]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import marshal
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -313,12 +313,14 @@ def _settle(
     for fact in facts.values():
         if fact.stated and fact.record is not None:
             claims.setdefault(fact.stated, []).append(fact.path)
-    for wanted, paths in claims.items():
-        if len(paths) > 1:
-            owner = _owner(repo, paths)
-            for path in paths:
-                if path != owner:
-                    facts[path] = _as_copy(facts[path], wanted, owner)
+    shared = {wanted: paths for wanted, paths in claims.items() if len(paths) > 1}
+    every = [path for paths in shared.values() for path in paths]
+    first = repo.first_commit_of(every) if repo else {}
+    for wanted, paths in shared.items():
+        owner = _owner(first, paths)
+        for path in paths:
+            if path != owner:
+                facts[path] = _as_copy(facts[path], wanted, owner)
 
 
 def _kept_ids(repo: MemoryRepo | None, paths: list[str]) -> dict[str, str]:
@@ -365,9 +367,8 @@ def _reread_siblings(
                 facts[path] = fact
 
 
-def _owner(repo: MemoryRepo | None, paths: list[str]) -> str:
+def _owner(first: Mapping[str, tuple[str, str]], paths: list[str]) -> str:
     """Of several files with one id, the one that keeps it: the older, then by path."""
-    first = repo.first_commit_of(paths) if repo else {}
     return min(paths, key=lambda p: (p not in first, first.get(p, ("",))[0], p))
 
 
