@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from memsync import resources
+from memsync.cli.screen import wrapped
 from tests.asking import answer, call, widths
 from tests.conftest import Memory, make_project
 
@@ -593,3 +594,12 @@ def test_a_root_below_a_linked_folder_of_any_name(machine: Memory) -> None:
     (machine.root / "link").symlink_to(real, target_is_directory=True)
     lives(machine, {"MEMSYNC_HOME": str(machine.root / "link" / "m")}, real / "m")
     lives(machine, {"MEMSYNC_HOME": str(real / "n")}, real / "n")
+
+
+def test_broken_lines_go_on_as_they_begin() -> None:
+    quoted = wrapped("> One sentence that is too long\n  an indented one, too long as well", 20)
+    assert quoted.splitlines() == [
+        *("> One sentence that", "> is too long"),
+        *("  an indented one,", "  too long as well"),
+    ]
+    assert wrapped("> " + "x" * 30, 20).splitlines() == ["> " + "x" * 18, "> " + "x" * 12]

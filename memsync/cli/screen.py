@@ -22,6 +22,8 @@ SCHEMA = "memsync.cli.v1"
 #: More columns than any line has.
 _UNBROKEN = 1_000_000
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+#: How a line begins that is indented or quoted.
+_LEAD = re.compile(r"\s*(?:> )*")
 #: A byte of a name that is no text, as the system's names bring it.
 _BYTE = re.compile("[\udc80-\udcff]")
 
@@ -82,15 +84,21 @@ def fit(text: str, room: int) -> str:
 
 
 def wrapped(text: str, room: int, indent: str = "") -> str:
-    """A text broken into lines of at most ``room`` columns, between words where there are any."""
+    """A text broken into lines of at most ``room`` columns, between words where there are any.
+
+    Lines that are broken go on as they begin: indented, quoted.
+    """
     lines = []
     for line in text.expandtabs(4).splitlines():
-        begins = (indent + line[: len(line) - len(line.lstrip())])[: room // 2]
+        found = _LEAD.match(line)
+        lead = found[0] if found else ""
+        begins = (indent + lead)[: room // 2]
         current = begins
         for word in re.findall(
-            r"\s*[^\s\u2e80-\uffef]+|\s*[\u2e80-\uffef][，。、；：？！）」』》”’…]*", line.strip()
+            r"\s*[^\s\u2e80-\uffef]+|\s*[\u2e80-\uffef][，。、；：？！）」』》”’…]*",
+            line[len(lead) :].strip(),
         ):
-            if columns(current + word) > room and current.strip():
+            if columns(current + word) > room and current != begins:
                 lines.append(current.rstrip())
                 current = begins + word.lstrip()
             else:
