@@ -348,3 +348,22 @@ def test_a_kill_at_any_act_leaves_it_done_or_not_begun(quick: Path) -> None:
         assert {*before} <= {*others(memory)}, act
         assert_whole(memory)
     assert min(reached) > 2
+
+
+def test_a_clone_has_a_name_for_the_head_of_its_remote(memory: Memory, tmp_path: Path) -> None:
+    """``git clone`` makes ``refs/remotes/origin/HEAD``, which stands for another ref."""
+    gone = memory.remember("The word is SECRETWORD")
+    memory.remember("Prefer tabs")
+    clone = tmp_path / "clone"
+    memory.git("clone", "-q", ".", str(clone))
+    memory.git("symbolic-ref", "refs/heads/alias", "refs/heads/main", folder=clone)
+    there = {"MEMSYNC_HOME": str(clone)}
+    memory.run("init", variables=there)
+    done = memory.run("forget", gone.record.id, "--permanent", variables=there)
+    assert done.returncode == 4, done.stderr  # the remote still has it, which is said
+    assert b"Removed here" in done.stdout
+    commits = memory.git("rev-list", "--all", folder=clone).split()
+    found = subprocess.run(["git", "grep", "SECRETWORD", *commits], cwd=clone, capture_output=True)
+    assert (found.returncode, found.stdout) == (1, b"")
+    refs = memory.git("for-each-ref", "--format=%(refname)", folder=clone).split()
+    assert refs == ["refs/heads/alias", "refs/heads/main", "refs/memsync/seen"]

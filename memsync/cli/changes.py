@@ -92,7 +92,8 @@ def forget_command(
         return tell_applied(session, applied, told)
     told = _("Forgot {} for good") if permanent else _("Forgot {}")
     status = tell_applied(session, applied, told.replace("{}", applied.ids[0]))
-    if permanent and not session.as_json:
+    unfinished = any(why.code == "purge-unfinished" for why in applied.notices)
+    if permanent and not unfinished and not session.as_json:
         say(_("Removed here from files, history, index and caches. Not reached: other clones,"))
         say(_("backups, and what a Git host keeps of earlier pushes."))
     return status

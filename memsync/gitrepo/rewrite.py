@@ -132,7 +132,10 @@ def publish(repo: MemoryRepo, new_tip: str) -> None:
         if new and name.startswith("refs/tags/"):
             new = _named_again(repo, new)
         lines.append(f"update {name} {new} {old}" if new else f"delete {name} {old}")
-    lines += [f"delete {name}" for name in _all_refs(repo) if name.startswith(_FOREIGN_REFS)]
+    # The name itself goes, not what it may stand for: a clone has a name for the remote's HEAD.
+    for name in _all_refs(repo):
+        if name.startswith(_FOREIGN_REFS):
+            lines += ["option no-deref", f"delete {name}"]
     script = "start\n" + "\n".join(lines) + "\nprepare\ncommit\n"
     repo.git.run("update-ref", "--stdin", stdin=script.encode("utf-8", "surrogateescape"))
     discard_growth(repo)
@@ -184,16 +187,20 @@ def _all_refs(repo: MemoryRepo) -> dict[str, str]:
 def _refs(repo: MemoryRepo) -> dict[str, str]:
     """The refs that follow a rewrite: all that lead to commits of this memory.
 
-    Notes lead to commits of their own, which hold no records.
+    Notes lead to commits of their own, which hold no records. A ref that stands for another one
+    follows it by itself.
     """
     left = (*_FOREIGN_REFS, _GROWING.decode(), _TAGS_GROWING, "refs/notes/")
     out = repo.git.text(
-        "for-each-ref", "--format=%(refname) %(objectname) %(objecttype) %(*objecttype)"
+        *(
+            "for-each-ref",
+            "--format=%(refname) %(objectname) %(objecttype) %(*objecttype) %(symref)",
+        )
     )
     found = {}
     for line in out.splitlines():
-        name, oid, kind, peeled = line.split(" ")
-        if (peeled or kind) in ("commit", "tag") and not name.startswith(left):
+        name, oid, kind, peeled, stands_for = line.split(" ")
+        if not stands_for and (peeled or kind) in ("commit", "tag") and not name.startswith(left):
             found[name] = oid
     return found
 
