@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ def environment(variables: Mapping[str, str]) -> Environment:
         now_ns=time.time_ns,
         entropy=os.urandom,
         process=os.getpid(),
+        program=sys.executable,
     )
 
 

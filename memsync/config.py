@@ -26,13 +26,17 @@ _ON, _OFF = ("true", "on", "yes"), ("false", "off", "no")
 
 
 class Environment(NamedTuple):
-    """What the process was given: variables, clocks, randomness."""
+    """What the process was given: variables, clocks, randomness.
+
+    ``program`` is the interpreter that runs memsync, for others that are to start it.
+    """
 
     variables: Mapping[str, str]
     now: Callable[[], datetime]
     now_ns: Callable[[], int]
     entropy: Callable[[int], bytes]
     process: int = 0
+    program: str = ""
 
     def home(self) -> str:
         """The folder of the memory repository: MEMSYNC_HOME, else ``~/.memsync``.

@@ -56,7 +56,9 @@ class Memory:
     def environment(self) -> Environment:
         import time
 
-        return Environment(self.variables, self.clock, time.time_ns, os.urandom, os.getpid())
+        return Environment(
+            self.variables, self.clock, time.time_ns, os.urandom, os.getpid(), sys.executable
+        )
 
     def begin(self) -> Memory:
         begin(str(self.home), self.environment, "en")

@@ -375,7 +375,6 @@ def test_each_library_lives_in_one_room() -> None:
                 homes.setdefault(library, []).append(room)
     assert homes == {
         "click": ["cli"],
-        "pathspec": ["director"],
         "sqlite3": ["index"],
         "yaml": ["frontmatter"],
     }

@@ -544,7 +544,11 @@ def _other_branch(memory: Memory) -> str:
 
 
 def _conflicting(memory: Memory) -> str:
-    """Two branches that changed one line differently; returns the record's path."""
+    """Two branches that changed one line differently; returns the record's path.
+
+    By git's own merge, as in a clone without memsync's.
+    """
+    memory.git("config", "--remove-section", "merge.memsync")
     entry = memory.remember("Prefer tabs\nbody")
     memory.git("checkout", "-q", "-b", "side")
     text = memory.read(entry.path)

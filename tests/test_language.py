@@ -278,7 +278,7 @@ NAMES = {
         "branch",
         "main",
         "origin",
-        *("git-index", "git-objects", "fsck", "git-locks", "sparse-checkout"),
+        *("git-index", "git-objects", "fsck", "git-locks", "sparse-checkout", "merge-driver"),
         "index",
         "files",
         "crash",

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from memsync import record, tokens
+from memsync.director.globs import covers
 
 #: The levels below the project, in the order in which they are asked.
 LEVELS = ("path", "task", "operation", "phase")
@@ -185,8 +186,8 @@ def path_matches(selectors: tuple[str, ...], path: str) -> bool:
         literal, includes = rule
         if literal and not (path + "/").startswith(literal) and not literal.startswith(path + "/"):
             continue
-        pattern = _pattern(selector)
-        if pattern.search(path) or pattern.search(path + "/\x01"):
+        pattern = selector.strip().lstrip("!")
+        if covers(pattern, path) or covers(pattern, path + "/\x01"):
             covered = includes
     return covered
 
@@ -202,22 +203,10 @@ def _rule(selector: str) -> tuple[str, bool] | None:
     literal = ""
     if "/" in text.rstrip("/"):
         # Anchored: its beginning up to the first wildcard has to be the path's, which is a cheap
-        # first question before the pattern is compiled.
+        # first question.
         head = re.split(r"[*?\[\\]", text.lstrip("/"), maxsplit=1)[0]
         literal = head[: head.rfind("/") + 1]
     return literal, includes
-
-
-@lru_cache(maxsize=4096)
-def _pattern(selector: str) -> re.Pattern[str]:
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-    text = selector.strip().lstrip("!")
-    try:
-        expression, _ = GitIgnoreSpecPattern.pattern_to_regex(text)
-    except ValueError:
-        expression = None
-    return re.compile(expression) if isinstance(expression, str) else re.compile(r"(?!)")
 
 
 # --- words ---------------------------------------------------------------------------------

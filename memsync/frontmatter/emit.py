@@ -21,7 +21,7 @@ _WORDS = frozenset(
 _NUMBER = re.compile(r"[-+.0-9][-+.0-9a-fA-FoOxX_:tTzZ]*(?:[ \t]+[-+.0-9:zZ]+)*")
 _TIME = re.compile(r"[0-9T:.+Z-]+")
 _PRINTABLE = re.compile(
-    "[\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*"
+    "[^\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]*"
 )
 _ESCAPES = {"\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 

@@ -9,7 +9,7 @@ from memsync import errors, files, resources
 from memsync.config import Environment
 from memsync.frontmatter.codec import dump_yaml
 from memsync.frontmatter.document import parse_yaml
-from memsync.gitrepo import MemoryRepo
+from memsync.gitrepo import MemoryRepo, driver
 from memsync.gitrepo.memory import enclosing_work_tree, git_dir_of
 from memsync.gitrepo.run import Git
 from memsync.store import layout
@@ -57,6 +57,7 @@ def begin(home: str, environment: Environment, language: str) -> Begun:
         branch = state.branch or "main"
         if repo.setting("memsync.branch") is None:
             repo.set_setting("memsync.branch", branch)
+        driver.install(repo, environment.program)
         recover(effects)
         wanted = _missing_files(home, environment, language)
         if wanted:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memsync import errors, files, resources
 from memsync.config import Environment
 from memsync.errors import Problem, problem
-from memsync.gitrepo import MemoryRepo, soundness
+from memsync.gitrepo import MemoryRepo, driver, soundness
 from memsync.gitrepo.run import OLDEST
 from memsync.index import Damaged, Index
 from memsync.store import layout, purging
@@ -82,6 +82,7 @@ def examine(store: Store) -> list[Check]:
         "git-objects": lambda: _objects(repo),
         "git-locks": lambda: _locks(store),
         "sparse-checkout": lambda: _sparse(repo),
+        "merge-driver": lambda: _driver(store),
         ".gitattributes": lambda: _shipped(store, ".gitattributes"),
         ".gitignore": lambda: _shipped(store, ".gitignore"),
         "index": lambda: _index(reader),
@@ -145,6 +146,9 @@ def _mend_git(store: Store) -> list[str]:
                 name = f"git-index-{blob_of(damaged)[:12]}"
                 store.effects.keep_aside(name, damaged)
             done.append("git-index")
+        if driver.lacking(store.repo, store.environment.program):
+            driver.install(store.repo, store.environment.program)
+            done.append("merge-driver")
     return done
 
 
@@ -198,6 +202,14 @@ def _sparse(repo: MemoryRepo) -> Check:
         told = "deleted files are not taken for forgotten ones here"
         return Check("sparse-checkout", "attention", "on", told)
     return Check("sparse-checkout", "ok", "off")
+
+
+def _driver(store: Store) -> Check:
+    lacking = driver.lacking(store.repo, store.environment.program)
+    if lacking:
+        told = "memsync doctor --fix sets it"
+        return Check("merge-driver", "attention", f"lacks {errors.listed(lacking)}", told, True)
+    return Check("merge-driver", "ok", "git merges memories by meaning")
 
 
 def _shipped(store: Store, name: str) -> Check:
