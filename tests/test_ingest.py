@@ -724,3 +724,24 @@ def test_many_files_without_an_id_cost_one_look_at_the_history(
     assert few == {path: all_of_them[path] for path in paths[:5]}
     assert len(all_of_them) == len(paths)
     assert repo.first_commit_of(["global/not there.md"]) == {}
+
+
+@pytest.mark.parametrize("damage", ["HEAD", "packed-refs", "config"])
+def test_reads_go_on_in_a_damaged_repository(memory: Memory, damage: str) -> None:
+    """Which id a file without one has, only git knows; all else can be read without it."""
+    kept = memory.remember("Prefer tabs")
+    memory.write(kept.path, "Prefer tabs\n\nits front matter is gone\n")
+    memory.git("pack-refs", "--all")
+    place = memory.home / ".git" / damage
+    whole = place.read_bytes()
+    place.write_bytes(b"\0garbage")
+    try:
+        for words in (["list"], ["search", "tabs"], ["retrieve", "--task", "tabs"]):
+            done = memory.run(*words)
+            assert done.returncode == 0, (words, done.stderr)
+            assert b"Prefer tabs" in done.stdout
+        assert memory.run("doctor").returncode in (1, 4)
+        assert memory.run("remember", "More", "--scope", "global").returncode == 1
+    finally:
+        place.write_bytes(whole)
+    assert listed(memory)[kept.path].record.id == kept.record.id

@@ -78,17 +78,21 @@ class Reader:
             with telling_damage():
                 if not self.index.writable:
                     self.index = self.index.in_memory_copy()
-                self._scan()
+                self._scan(self.repo)
         except (errors.IndexBusy, errors.DiskFull):
             # The index is derived: a command must not fail because it cannot be written.
             self.index = self.index.in_memory_copy()
-            self._scan()
+            self._scan(self.repo)
         except errors.IndexDamaged:
             self.begin_anew()
-            self._scan()
+            self._scan(self.repo)
+        except (errors.RepositoryDamaged, errors.GitFailed):
+            # What git would say of files without an id is unknown: nothing of this is kept.
+            self.index = self.index.in_memory_copy()
+            self._scan(None)
 
-    def _scan(self) -> None:
-        self.seen = scan(self.home, self.repo, self.index, self.now_ns)
+    def _scan(self, repo: MemoryRepo | None) -> None:
+        self.seen = scan(self.home, repo, self.index, self.now_ns)
         self.__dict__.pop("settings", None)
 
     def begin_anew(self) -> None:
