@@ -11,6 +11,7 @@ import hashlib
 import math
 import os
 import platform
+import shlex
 import shutil
 import sqlite3
 import statistics
@@ -21,8 +22,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks import corpus, history, straight
+from benchmarks import corpus, history, layout, straight
 from benchmarks.product import Product
+from memsync.gitrepo import driver
 
 _HERE = Path(__file__).resolve().parent
 _CACHE = _HERE / ".corpus"
@@ -93,6 +95,21 @@ class Ground:
         line = [sys.executable, "-m", "memsync", *words]
         return lambda: straight.command(line, 1, self.project, self.environment)
 
+    def merge_driver(self) -> Round:
+        """What git starts for one memory of which both sides changed the text."""
+        folder = self.project.parent
+        record = corpus.make(1, _SEED).memories[0].record
+        texts = {
+            "base": record,
+            "ours": record.replacing(body=f"First.\n\n{record.body}"),
+            "theirs": record.replacing(body=f"{record.body}\n\nLast."),
+        }
+        for name, side in texts.items():
+            (folder / name).write_text(layout.record_text(side), encoding="utf-8")
+        files = [str(folder / name) for name in texts]
+        line = [*shlex.split(driver.started(sys.executable)), "merge-driver", *files, "global/a.md"]
+        return lambda: straight.command(line, 1, folder, self.environment)
+
 
 def measures(ground: Ground) -> tuple[Measure, ...]:
     """Every row of the table."""
@@ -105,6 +122,7 @@ def measures(ground: Ground) -> tuple[Measure, ...]:
             ground.memsync("retrieve", ".", "--task", "Modify the authentication module"),
             straight.interpreter,
         ),
+        Measure("merge-driver, one memory", 5, ground.merge_driver(), straight.interpreter),
         Measure(
             "full index", 2, product.full_index, lambda: straight.read_all(ground.home), rounds=3
         ),

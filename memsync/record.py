@@ -7,7 +7,6 @@ in the file, so that a read never rewrites what a person typed; ``instant`` comp
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -214,6 +213,12 @@ def _base32(data: bytes) -> str:
     return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(75, -1, -5))
 
 
+def _id_from(identity: str) -> str:
+    import hashlib  # few commands make an id, and the merge driver none
+
+    return "m-" + _base32(hashlib.sha256(identity.encode()).digest())
+
+
 def random_id(entropy: bytes) -> str:
     """The id of an explicit memory, from at least 10 random bytes."""
     return "m-" + _base32(entropy)
@@ -225,17 +230,17 @@ def inferred_id(
     """The id of an inferred memory: two machines that learn one thing make one record."""
     meaning = candidate_key or category + "\n" + normalised_text(text)
     identity = "\0".join((scope.value, project_key or "", meaning))
-    return "m-" + _base32(hashlib.sha256(identity.encode()).digest())
+    return _id_from(identity)
 
 
 def provisional_id(path: str, blob: str) -> str:
     """The id of a hand-written file before it is ingested, from its path and its Git blob."""
-    return "m-" + _base32(hashlib.sha256(f"{path}\0{blob}".encode()).digest())
+    return _id_from(f"{path}\0{blob}")
 
 
 def copy_id(original: str, path: str) -> str:
     """The id of a copied file: the same on every machine that sees the copy."""
-    return "m-" + _base32(hashlib.sha256(f"{original}\0copy\0{path}".encode()).digest())
+    return _id_from(f"{original}\0copy\0{path}")
 
 
 def is_id(text: str) -> bool:

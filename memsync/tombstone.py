@@ -6,8 +6,6 @@ salted hash, so that a short text cannot be guessed back from it.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -133,6 +131,8 @@ def encode(tombstone: Tombstone) -> bytes:
 
 def text_hash(title: str, body: str) -> str:
     """The SHA-256, in hex, of what a text means: case, spacing and punctuation do not count."""
+    import hashlib  # reading a tombstone needs no hash
+
     return hashlib.sha256(meaning_of(title, body).encode()).hexdigest()
 
 
@@ -169,6 +169,8 @@ def matches(
     if not t.permanent:
         same_key = candidate_key is not None and candidate_key == t.candidate_key
         return same_key or (t.text_hash is not None and t.text_hash == text_hash(title, body))
+    import hmac
+
     for salt in salts:
         if t.scrypt and hmac.compare_digest(t.scrypt, permanent_hash(title, body, salt)):
             return True
@@ -181,6 +183,8 @@ def matches(
 
 @lru_cache(maxsize=16)  # one candidate is held against every permanent tombstone
 def _scrypt(text: str, salt: bytes) -> str:
+    import hashlib
+
     return hashlib.scrypt(text.encode(), salt=salt, n=2**14, r=8, p=1, dklen=32).hex()
 
 

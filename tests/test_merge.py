@@ -256,6 +256,7 @@ MUTATIONS: list[tuple[str, Any, str, Any]] = [
     ("name", "where", "what", "instead"),
     [pytest.param(*m, id=f"{m[0]}: {m[2]}") for m in MUTATIONS],
 )
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_a_wrong_merge_is_found(
     name: str, where: Any, what: str, instead: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

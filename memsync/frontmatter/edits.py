@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memsync.errors import BrokenFile, EditWouldDamage, InvalidRecord, problem_facts, summarise
 from memsync.frontmatter import emit
@@ -126,8 +125,7 @@ def _damage(
 # --- the YAML ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """Where one top-level key stands: spans are offsets into the YAML text."""
 
     key: str
@@ -140,8 +138,7 @@ class _Entry:
     tail_block: bool  # the value ends with a block scalar
 
 
-@dataclass(frozen=True, slots=True)
-class _Outline:
+class _Outline(NamedTuple):
     entries: dict[str, _Entry]
     flow: tuple[int, int] | None  # the braces of a top-level mapping in flow style
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from memsync.errors import Problem
@@ -24,8 +23,7 @@ TIME_KEYS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A text file taken apart; ``raw`` has the same bytes.
 
     ``lines`` gives the line of each top-level key, counted from 1 in the file. ``body`` is the
@@ -57,16 +55,14 @@ class Document:
         return any(p.level == "error" for p in self.problems)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What the folder of a file decides; nothing in ``candidates/``, where the file says it."""
 
     scope: Scope | None = None
     project_key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     """A file read as a record.
 
     ``record`` is None when the file is broken. ``problems`` has all errors and notices by line.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -64,8 +63,7 @@ _PLAINER = {
 _BEGINNING = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a YAML text says. ``kind`` is ``mapping``, ``empty`` or ``other``.
 
     With ``complete`` false the reading stopped at an error and ``data`` has what came before.

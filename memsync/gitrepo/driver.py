@@ -20,13 +20,17 @@ _START = "from memsync.__main__ import main; main()"
 _OPTIONS = {"merge.renames": "false", "merge.directoryRenames": "false"}
 
 
+def started(program: str) -> str:
+    """How a shell starts memsync with this interpreter; by its name, where none is given."""
+    # -P: what lies in the folder where git starts it is not to be taken for the package.
+    return f"{shlex.quote(program)} -P -c {shlex.quote(_START)}" if program else "memsync"
+
+
 def settings(program: str) -> dict[str, str]:
     """The settings of a memory repository by name. ``program`` is the interpreter to start."""
-    # -P: what lies in the folder where git starts it is not to be taken for the package.
-    started = f"{shlex.quote(program)} -P -c {shlex.quote(_START)}" if program else "memsync"
     return {
         "merge.memsync.name": "memories by meaning",
-        "merge.memsync.driver": _LINE.replace("{program}", started),
+        "merge.memsync.driver": _LINE.replace("{program}", started(program)),
         **_OPTIONS,
     }
 

@@ -4,7 +4,6 @@ brings two versions together. Pure, and the same whichever side comes first.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -144,8 +143,8 @@ def _written(merged: Record, ours: Version, theirs: Version) -> bytes:
     return content
 
 
-def _layout(side: Version) -> tuple[object, str]:
-    return moment(side.record.updated), hashlib.sha256(side.content).hexdigest()
+def _layout(side: Version) -> tuple[object, bytes]:
+    return moment(side.record.updated), side.content
 
 
 def _revised(decoded: Decoded, merged: Record) -> bytes:

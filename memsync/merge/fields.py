@@ -6,7 +6,6 @@ the record with the later ``updated``, and of the larger hash where that does no
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -116,6 +115,8 @@ def digest(value: object) -> str:
     """What decides between two values that nothing else tells apart."""
     if isinstance(value, Record):
         value = (front_matter_of(value), value.body)
+    import hashlib  # ties are rare
+
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=_plain).encode()).hexdigest()
 
 
@@ -151,7 +152,9 @@ def _lifecycle(base: Record | None, ours: Record, theirs: Record) -> Lifecycle:
 
 def _application(sides: Sides) -> Application | None:
     known = [a for a in (sides.later.application, sides.earlier.application) if a]
-    return max(known, key=lambda a: (moment(a.at), digest(a)), default=None)
+    if len(known) < 2 or known[0] == known[1]:
+        return known[0] if known else None
+    return max(known, key=lambda a: (moment(a.at), digest(a)))
 
 
 def _extra(sides: Sides) -> Mapping[str, object]:
@@ -224,7 +227,8 @@ def _evidence(sides: Sides) -> tuple[Evidence, ...]:
     found: dict[str, Evidence] = {}
     for item in (*later, *earlier):
         other = found.setdefault(item.key, item)
-        found[item.key] = max(other, item, key=_weight)
+        if item != other:
+            found[item.key] = max(other, item, key=_weight)
     newest = sorted(found.values(), key=_age)
     kept = {item.key for item in newest[-EVIDENCE_ITEMS:]}
     listed = tuple(item for item in found.values() if item.key in kept)
@@ -299,4 +303,6 @@ def _is_kept(entry: ConflictEntry, known: ConflictEntry) -> bool:
 
 def text_hash(text: str) -> str:
     """What names a conflict's text that is too long for the file: its SHA-256, in hex."""
+    import hashlib
+
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
